@@ -1,0 +1,83 @@
+package rule
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Guard is the declarative part of a trigger: a necessary condition on the task
+// that the host evaluates without running anything. It can only say no_match.
+// Exactly one of Equals and Pattern is set. Input, where it is set, is the shape
+// that the input must have; NoInput says that the task must have none.
+type Guard struct {
+	Equals  []string `json:"equals,omitzero"`
+	Pattern string   `json:"pattern,omitzero"`
+	Input   *Schema  `json:"input,omitzero"`
+	NoInput bool     `json:"no_input,omitzero"`
+}
+
+const maxGuardPhrases = 200
+
+// Check returns the first reason why the guard can't be used.
+func (g Guard) Check() error {
+	switch {
+	case (len(g.Equals) == 0) == (g.Pattern == ""):
+		return fmt.Errorf("guard: want either equals or pattern")
+	case len(g.Equals) > maxGuardPhrases:
+		return fmt.Errorf("guard: more than %d phrases in equals", maxGuardPhrases)
+	case slices.Contains(g.Equals, ""):
+		return fmt.Errorf("guard: an empty phrase in equals")
+	case g.NoInput && g.Input != nil:
+		return fmt.Errorf("guard: both input and no_input")
+	}
+	if g.Pattern != "" {
+		if err := checkAnchored(g.Pattern); err != nil {
+			return fmt.Errorf("guard: pattern %q: %w", shorten(g.Pattern), err)
+		}
+	}
+	if g.Input != nil {
+		return g.Input.Check()
+	}
+	return nil
+}
+
+// checkAnchored wants \A(?:…)\z or ^(?:…)$, so that no alternative escapes the
+// anchors.
+func checkAnchored(pattern string) error {
+	if len(pattern) > maxPattern {
+		return fmt.Errorf("longer than %d bytes", maxPattern)
+	}
+	inner, ok := strings.CutPrefix(pattern, `\A(?:`)
+	inner, closed := strings.CutSuffix(inner, `)\z`)
+	if !ok || !closed {
+		return fmt.Errorf(`want the form \A(?:…)\z`)
+	}
+	if _, err := regexp.Compile(inner); err != nil {
+		return err
+	}
+	_, err := regexp.Compile(pattern)
+	return err
+}
+
+// Allows says whether the task may be this rule's at all. A guard that can't be
+// evaluated allows nothing.
+func (g Guard) Allows(task Document) bool {
+	return g.allowsInstruction(task.Instruction) && g.allowsInput(task.Input)
+}
+
+func (g Guard) allowsInstruction(instruction string) bool {
+	if g.Pattern == "" {
+		return slices.Contains(g.Equals, instruction)
+	}
+	pattern, err := regexp.Compile(g.Pattern)
+	return err == nil && pattern.MatchString(instruction)
+}
+
+func (g Guard) allowsInput(input Value) bool {
+	if g.NoInput {
+		return !input.Present()
+	}
+	return g.Input == nil || g.Input.Accepts(input) == nil
+}
