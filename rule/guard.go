@@ -62,22 +62,48 @@ func checkAnchored(pattern string) error {
 }
 
 // Allows says whether the task may be this rule's at all. A guard that can't be
-// evaluated allows nothing.
+// evaluated allows nothing. Who asks often keeps the guard's Matcher.
 func (g Guard) Allows(task Document) bool {
-	return g.allowsInstruction(task.Instruction) && g.allowsInput(task.Input)
+	matcher, err := g.Matcher()
+	return err == nil && matcher.Allows(task)
 }
 
-func (g Guard) allowsInstruction(instruction string) bool {
-	if g.Pattern == "" {
-		return slices.Contains(g.Equals, instruction)
+// Matcher is a guard made ready to be asked many times. The zero Matcher allows
+// nothing.
+type Matcher struct {
+	equals  map[string]bool
+	pattern *regexp.Regexp
+	input   *Schema
+	noInput bool
+}
+
+// Matcher returns the guard made ready, or the reason why it can't be used.
+func (g Guard) Matcher() (Matcher, error) {
+	if err := g.Check(); err != nil {
+		return Matcher{}, err
 	}
-	pattern, err := regexp.Compile(g.Pattern)
-	return err == nil && pattern.MatchString(instruction)
+	matcher := Matcher{equals: map[string]bool{}, input: g.Input, noInput: g.NoInput}
+	for _, phrase := range g.Equals {
+		matcher.equals[phrase] = true
+	}
+	if g.Pattern != "" {
+		matcher.pattern = regexp.MustCompile(g.Pattern) // Check compiled it
+	}
+	return matcher, nil
 }
 
-func (g Guard) allowsInput(input Value) bool {
-	if g.NoInput {
+// Allows says whether the task may be the rule's at all.
+func (m Matcher) Allows(task Document) bool {
+	return m.allowsInstruction(task.Instruction) && m.allowsInput(task.Input)
+}
+
+func (m Matcher) allowsInstruction(instruction string) bool {
+	return m.equals[instruction] || m.pattern != nil && m.pattern.MatchString(instruction)
+}
+
+func (m Matcher) allowsInput(input Value) bool {
+	if m.noInput {
 		return !input.Present()
 	}
-	return g.Input == nil || g.Input.Accepts(input) == nil
+	return m.input == nil || m.input.Accepts(input) == nil
 }
