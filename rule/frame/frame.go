@@ -5,7 +5,8 @@
 // The host opens with load (the rule's source and role), may send a tree (the
 // public copy of the next execute), and asks trigger, execute or edit. The
 // program greets with hello and answers every request once, in order, with
-// ready, reply or failure under the request's id. Both sides cap every length
+// ready, reply or failure under the request's id (hello has id 0). The host may
+// write ahead. Both sides cap every length
 // before they read, and a reader refuses headers that have unknown or duplicate
 // names, so that a hostile peer costs a bounded amount and is noticed.
 package frame
@@ -28,7 +29,7 @@ const (
 	KindTree    Kind = "tree"    // body: Tree
 	KindTrigger Kind = "trigger" // body: rule.Document
 	KindExecute Kind = "execute" // body: Execute
-	KindEdit    Kind = "edit"    // body: editor request
+	KindEdit    Kind = "edit"    // body: Edit
 )
 
 // Kinds that the program sends.
@@ -68,6 +69,36 @@ type Execute struct {
 	Task rule.Document `json:"task"`
 	Args rule.Value    `json:"args"`
 	Tree bool          `json:"tree"`
+}
+
+// Edit is the body of an edit frame: one call of the editor's tool on the
+// draft, or an undo. Args are the model's arguments as they came, well formed
+// or not. Writable holds path.Match patterns of the files that may be changed,
+// relative to the draft; without any the draft is read only. Undo, where it
+// isn't empty, names the file whose last change is taken back; Args are unused
+// then.
+type Edit struct {
+	Session  string   `json:"session"`
+	Args     []byte   `json:"args"`
+	Writable []string `json:"writable"`
+	Undo     string   `json:"undo,omitzero"`
+}
+
+// Edited is the reply to an edit frame: the editor's answer, and the file that
+// it changed, if any, so that the host can keep it.
+type Edited struct {
+	OK     bool    `json:"ok"`
+	Code   string  `json:"code"`
+	Text   string  `json:"text"`
+	Change *Change `json:"change,omitzero"`
+}
+
+// Change is a file of the draft as it stands after an edit: its bytes, or its
+// deletion. Path is relative to the draft.
+type Change struct {
+	Path    string `json:"path"`
+	Deleted bool   `json:"deleted,omitzero"`
+	Content []byte `json:"content,omitzero"`
 }
 
 // Hello is the body of the first frame that a program sends. The host compares
