@@ -98,8 +98,20 @@ func (p Predicate) checkScope() error {
 		return fmt.Errorf("finished at %s, before it started at %s", p.FinishedAt, p.StartedAt)
 	case p.Tool == "":
 		return fmt.Errorf("the tool's version is missing")
-	case len(p.Unheld) > 0 && !p.Policy.AllowUnheld:
-		return fmt.Errorf("family %q has no hidden cases, and the policy asks for some", p.Unheld[0])
+	}
+	return p.checkUnheld()
+}
+
+// checkUnheld wants families that are served, each once, and none unless the
+// policy takes them.
+func (p Predicate) checkUnheld() error {
+	for i, family := range p.Unheld {
+		if !p.Policy.AllowUnheld {
+			return fmt.Errorf("family %q has no hidden cases, and the policy asks for some", family)
+		}
+		if _, served := p.Mapping[family]; !served || i > 0 && p.Unheld[i-1] == family {
+			return fmt.Errorf("unheld family %q isn't served, or is named twice", family)
+		}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func Sign(key *Key, p Predicate) (Envelope, error) {
 }
 
 func seal(key *Key, kind string, payload []byte) (Envelope, error) {
-	signer, err := dsse.NewEnvelopeSigner(key)
+	signer, err := dsse.NewEnvelopeSigner(hostSigner{key})
 	if err != nil {
 		return nil, fmt.Errorf("signing proof: %w", err)
 	}

@@ -1,8 +1,6 @@
 package proofs
 
 import (
-	"context"
-	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
@@ -27,14 +25,6 @@ func (k *Key) Public() PublicKey {
 	return PublicKey{key: k.private.Public().(ed25519.PublicKey)}
 }
 
-// Sign implements dsse.Signer. Use the function Sign for proofs.
-func (k *Key) Sign(_ context.Context, data []byte) ([]byte, error) {
-	return ed25519.Sign(k.private, data), nil
-}
-
-// KeyID implements dsse.Signer.
-func (k *Key) KeyID() (string, error) { return k.Public().KeyID() }
-
 // PublicKey is the half of a host key that verifies. The zero PublicKey
 // verifies nothing.
 type PublicKey struct{ key ed25519.PublicKey }
@@ -44,20 +34,6 @@ func (p PublicKey) IsZero() bool { return len(p.key) != ed25519.PublicKeySize }
 
 // Fingerprint names the key: the digest of its 32 bytes.
 func (p PublicKey) Fingerprint() rule.Digest { return rule.DigestOf(p.key) }
-
-// Verify implements dsse.Verifier. Use the function Verify for proofs.
-func (p PublicKey) Verify(_ context.Context, data, signature []byte) error {
-	if p.IsZero() || !ed25519.Verify(p.key, data, signature) {
-		return fmt.Errorf("signature doesn't verify")
-	}
-	return nil
-}
-
-// KeyID implements dsse.Verifier: the fingerprint's digits.
-func (p PublicKey) KeyID() (string, error) { return p.Fingerprint().Hex(), nil }
-
-// Public implements dsse.Verifier.
-func (p PublicKey) Public() crypto.PublicKey { return p.key }
 
 // GenerateKey makes a new host key in dir, which must exist: host.ed25519 (mode
 // 0600) and host.pub. It refuses where either is there already, and returns

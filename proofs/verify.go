@@ -53,7 +53,7 @@ func Verify(envelope []byte, public PublicKey) (Verified, error) {
 // verify returns the bytes that the signature covers. The envelope's key ID is
 // left out, so that it can't decide anything.
 func (o opened) verify(public PublicKey) ([]byte, error) {
-	verifier, err := dsse.NewEnvelopeVerifier(public)
+	verifier, err := dsse.NewEnvelopeVerifier(hostVerifier{public})
 	if err != nil {
 		return nil, err
 	}

@@ -13,10 +13,14 @@ import (
 // before anything is built from them.
 const MaxDepth = 64
 
+// formatTags lets struct tags say format:nano, without which the library takes
+// no time.Duration.
+var formatTags = json.ExperimentalSupportFormatTag(true)
+
 // Canonical returns v as canonical JSON (RFC 8785). Two values are the same
 // exactly when their canonical bytes are.
 func Canonical(v any) ([]byte, error) {
-	data, err := json.Marshal(v, json.Deterministic(true))
+	data, err := json.Marshal(v, json.Deterministic(true), formatTags)
 	if err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)
 	}
@@ -34,7 +38,7 @@ func Decode(data []byte, v any) error {
 	if err := checkDepth(data); err != nil {
 		return err
 	}
-	return json.Unmarshal(data, v, json.RejectUnknownMembers(true))
+	return json.Unmarshal(data, v, json.RejectUnknownMembers(true), formatTags)
 }
 
 // checkDepth reads all tokens of data and refuses nesting past MaxDepth,
