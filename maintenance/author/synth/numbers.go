@@ -1,0 +1,138 @@
+package synth
+
+import (
+	"strings"
+
+	"signalbox/maintenance/author/lang"
+)
+
+// arithmetic is an operation with its price.
+type arithmetic struct {
+	do    lang.Arithmetic
+	price int
+}
+
+var operations = allOperations()
+
+// allOperations returns what a number may go through, plainest first.
+func allOperations() []arithmetic {
+	list := []arithmetic{{}}
+	for _, power := range []int{1, 2, 3, 6, 9, -1, -2, -3, -6, -9} {
+		list = append(list, arithmetic{lang.Arithmetic{Power: power}, 100})
+	}
+	units := []lang.Decimal{{N: 1, K: 2}, {N: 5, K: 2}, {N: 1, K: 1}, {N: 25, K: 2}, {N: 5, K: 1}, {N: 1}, {N: 2}, {N: 5}, {N: 10}, {N: 15},
+		{N: 20}, {N: 25}, {N: 30}, {N: 50}, {N: 60}, {N: 100}, {N: 250}, {N: 500}, {N: 1000}, {N: 10000}, {N: 100000}}
+	for _, unit := range units {
+		for _, mode := range []lang.Mode{lang.Floor, lang.Ceil, lang.Half, lang.Trunc, lang.Even} {
+			list = appendRounding(list, lang.Arithmetic{Mode: mode, Unit: unit})
+		}
+	}
+	return list
+}
+
+func appendRounding(list []arithmetic, do lang.Arithmetic) []arithmetic {
+	price := 90
+	if do.Mode == lang.Trunc || do.Mode == lang.Even {
+		price = 130
+	}
+	list = append(list, arithmetic{do, price})
+	if do.Mode != lang.Floor && do.Mode != lang.Ceil {
+		return list
+	}
+	for _, steps := range []int64{1, -1} {
+		do.Steps = steps
+		list = append(list, arithmetic{do, price + 40})
+	}
+	if do.Unit.K == 0 && do.Unit.N >= 2 {
+		do.Steps, do.Plus = 1, -1
+		list = append(list, arithmetic{do, price + 50})
+		do.Steps, do.Plus = 0, 1
+		list = append(list, arithmetic{do, price + 60})
+	}
+	return list
+}
+
+// format is a way to write a number with its price.
+type format struct {
+	f     lang.NumberFormat
+	price int
+}
+
+var formats = allFormats()
+
+func allFormats() (list []format) {
+	add := func(f lang.NumberFormat, price int) { list = append(list, format{f, price}) }
+	for places := -1; places <= 9; places++ {
+		price := 0
+		if places >= 0 {
+			price = 20 + 2*places
+		}
+		add(lang.NumberFormat{Places: places}, price)
+		add(lang.NumberFormat{Places: places, Comma: true}, price+60)
+		add(lang.NumberFormat{Places: places, Plain: true}, price+50)
+		for _, mark := range []string{",", ".", " ", "'"} {
+			add(lang.NumberFormat{Places: places, Group: mark, Comma: mark == "."}, price+40)
+		}
+		add(lang.NumberFormat{Places: places, Group: ",", Lakh: true}, price+50)
+	}
+	for width := 2; width <= 12; width++ {
+		for places := -1; places <= 3; places++ {
+			add(lang.NumberFormat{Places: places, Width: width}, 60+2*width+2*places)
+		}
+	}
+	return list
+}
+
+// numbers adds number tokens, computed with and written again.
+func (s *space) numbers(column int) {
+	if !strings.ContainsAny(s.samples[0].out, "0123456789") {
+		return
+	}
+	seen := map[string]bool{}
+	for _, class := range []lang.Class{lang.Number, lang.Digits} {
+		for _, n := range []int{1, -1, 2, 3, 4} {
+			source := &lang.NumberOf{Column: column, Class: class, Nth: n}
+			key, ok := s.numberKey(source)
+			if !ok {
+				continue
+			}
+			price := 140 + 30 + countPrice(n) + 10*int(class-lang.Digits)/int(lang.Number)
+			if seen[key] {
+				price += 40
+			}
+			seen[key] = true
+			s.number(source, price)
+		}
+	}
+}
+
+// numberKey names the numbers that the source reads in the samples.
+func (s *space) numberKey(source *lang.NumberOf) (string, bool) {
+	var key strings.Builder
+	plain := lang.NumberFormat{Places: -1}
+	for _, sample := range s.samples {
+		d, ok := source.Read(sample.row)
+		if !ok {
+			return "", false
+		}
+		key.WriteString(plain.Write(d) + " ")
+	}
+	return key.String(), true
+}
+
+func (s *space) number(source *lang.NumberOf, price int) {
+	d, _ := source.Read(s.samples[0].row)
+	for _, op := range operations {
+		result, ok := op.do.Apply(d)
+		if !ok || !s.budget.spend(len(formats)) {
+			continue
+		}
+		for _, f := range formats {
+			if !strings.Contains(s.samples[0].out, f.f.Write(result)) {
+				continue
+			}
+			s.try(&lang.NumberOf{Column: source.Column, Class: source.Class, Nth: source.Nth,
+				Do: op.do, Format: f.f, Price: price + op.price + f.price})
+		}
+	}
+}
