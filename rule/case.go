@@ -37,11 +37,15 @@ type Baseline struct {
 
 // Check returns the first reason why the case can't be taken.
 func (c Case) Check() error {
-	if c.ID == "" || len(c.ID) > 200 {
-		return fmt.Errorf("case id %q: want 1 to 200 bytes", shorten(c.ID))
-	}
-	if c.Family == "" {
+	switch {
+	case c.ID == "" || len(c.ID) > 200 || hasControl(c.ID):
+		return fmt.Errorf("case id %q: want 1 to 200 bytes without control characters", shorten(c.ID))
+	case c.Family == "":
 		return fmt.Errorf("case %q has no family", c.ID)
+	case c.Args.Present() && (c.Fallback || c.Args[0] != '{'):
+		return fmt.Errorf("case %q: args are an object, and only with an outcome", c.ID)
+	case c.Baseline.USD < 0 || c.Baseline.Tokens < 0 || c.Baseline.Millis < 0:
+		return fmt.Errorf("case %q: a baseline below zero", c.ID)
 	}
 	if err := c.Task.Check(); err != nil {
 		return fmt.Errorf("case %q: %w", c.ID, err)

@@ -37,14 +37,17 @@ func (g Guard) Check() error {
 			return fmt.Errorf("guard: pattern %q: %w", shorten(g.Pattern), err)
 		}
 	}
-	if g.Input != nil {
-		return g.Input.Check()
+	if g.Input == nil {
+		return nil
+	}
+	if err := g.Input.Check(); err != nil {
+		return fmt.Errorf("guard: input: %w", err)
 	}
 	return nil
 }
 
-// checkAnchored wants \A(?:…)\z or ^(?:…)$, so that no alternative escapes the
-// anchors.
+// checkAnchored wants \A(?:…)\z where … is a pattern by itself, so that no
+// alternative escapes the anchors.
 func checkAnchored(pattern string) error {
 	if len(pattern) > maxPattern {
 		return fmt.Errorf("longer than %d bytes", maxPattern)

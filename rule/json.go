@@ -2,6 +2,7 @@ package rule
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -18,11 +19,15 @@ const MaxDepth = 64
 var formatTags = json.ExperimentalSupportFormatTag(true)
 
 // Canonical returns v as canonical JSON (RFC 8785). Two values are the same
-// exactly when their canonical bytes are.
+// exactly when their canonical bytes are; a number that the form would change
+// is an error.
 func Canonical(v any) ([]byte, error) {
 	data, err := json.Marshal(v, json.Deterministic(true), formatTags)
 	if err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)
+	}
+	if err := checkNumbers(data, keptNumber); err != nil {
+		return nil, fmt.Errorf("writing canonical JSON: %w", err)
 	}
 	text := jsontext.Value(data)
 	if err := text.Canonicalize(); err != nil {
@@ -36,9 +41,21 @@ func Canonical(v any) ([]byte, error) {
 // and nesting past MaxDepth are errors.
 func Decode(data []byte, v any) error {
 	if err := checkDepth(data); err != nil {
+		return bounded(err)
+	}
+	return bounded(json.Unmarshal(data, v, json.RejectUnknownMembers(true), formatTags))
+}
+
+// maxErrorBytes bounds what an error quotes of a hostile document.
+const maxErrorBytes = 500
+
+// bounded returns err, or one that says the start of it: the library quotes
+// names of any length.
+func bounded(err error) error {
+	if err == nil || len(err.Error()) <= maxErrorBytes {
 		return err
 	}
-	return json.Unmarshal(data, v, json.RejectUnknownMembers(true), formatTags)
+	return errors.New(cut(err.Error(), maxErrorBytes))
 }
 
 // checkDepth reads all tokens of data and refuses nesting past MaxDepth,

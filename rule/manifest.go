@@ -2,9 +2,11 @@ package rule
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // ManifestSchema is the manifest version that this program writes and reads.
@@ -92,7 +94,7 @@ func ParseSource(tree Tree) (Source, Manifest, error) {
 	if err != nil {
 		return Source{}, Manifest{}, err
 	}
-	return Source{tree: tree}, manifest, nil
+	return Source{tree: maps.Clone(tree)}, manifest, nil
 }
 
 func checkSource(tree Tree) error {
@@ -110,6 +112,9 @@ func checkSource(tree Tree) error {
 			return fmt.Errorf("file %q: want %s, %s, helper files (*.star), %s or tests/*.json",
 				p, TriggerFile, ExecutorFile, ReadmeFile)
 		}
+		if !utf8.Valid(tree[p]) {
+			return fmt.Errorf("file %q is not UTF-8", p)
+		}
 	}
 	for _, p := range []string{ManifestFile, TriggerFile, ExecutorFile} {
 		if _, ok := tree[p]; !ok {
@@ -124,10 +129,13 @@ func sourcePath(p string) bool {
 		return true
 	}
 	folder, name := path.Split(p)
+	if strings.HasPrefix(name, ".") {
+		return false
+	}
 	if folder == "tests/" {
 		return strings.HasSuffix(name, ".json")
 	}
-	return folder == "" && !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".star") || strings.HasSuffix(name, ".py"))
+	return folder == "" && (strings.HasSuffix(name, ".star") || strings.HasSuffix(name, ".py"))
 }
 
 // Tree returns the files. They must not be changed.

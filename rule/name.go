@@ -3,6 +3,8 @@ package rule
 import (
 	"fmt"
 	"regexp"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -35,13 +37,14 @@ func ParseFamily(s string) (Family, error) {
 	if s == "" || len(s) > 200 || !utf8.ValidString(s) {
 		return "", fmt.Errorf("family %q: want 1 to 200 bytes of UTF-8", shorten(s))
 	}
-	for _, r := range s {
-		if r < ' ' || r == 0x7f {
-			return "", fmt.Errorf("family %q: control characters are not allowed", s)
-		}
+	if hasControl(s) {
+		return "", fmt.Errorf("family %q: control characters are not allowed", s)
 	}
 	return Family(s), nil
 }
+
+// hasControl says whether a terminal could take part of s as a command.
+func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 
 // UnmarshalText is ParseFamily.
 func (f *Family) UnmarshalText(text []byte) error {

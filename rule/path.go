@@ -34,10 +34,8 @@ func CheckPath(p string) error {
 	case strings.Count(p, "/") >= MaxPathDepth:
 		return fmt.Errorf("path %q: deeper than %d", p, MaxPathDepth)
 	}
-	for _, r := range p {
-		if r < ' ' || r == 0x7f || r == '\\' {
-			return fmt.Errorf("path %q: control characters and backslashes are not allowed", p)
-		}
+	if hasControl(p) || strings.Contains(p, `\`) {
+		return fmt.Errorf("path %q: control characters and backslashes are not allowed", p)
 	}
 	for _, element := range strings.Split(p, "/") {
 		if len(element) > MaxNameLength {

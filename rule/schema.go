@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -58,7 +59,8 @@ func (s Schema) check(at string, depth int, nodes *int) error {
 			return fmt.Errorf("schema%s: %q is required but not among the properties", at, name)
 		}
 	}
-	for name, property := range s.Properties {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		property := s.Properties[name]
 		if err := property.check(at+"."+name, depth+1, nodes); err != nil {
 			return err
 		}
@@ -161,7 +163,7 @@ func (s Schema) acceptsObject(at string, object map[string]any) error {
 			return fmt.Errorf("%s: %q is missing", at, name)
 		}
 	}
-	for name, value := range object {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		property, known := s.Properties[name]
 		if !known && s.AdditionalProperties != nil && !*s.AdditionalProperties {
 			return fmt.Errorf("%s: unknown property %q", at, shorten(name))
@@ -169,7 +171,7 @@ func (s Schema) acceptsObject(at string, object map[string]any) error {
 		if !known {
 			continue
 		}
-		if err := property.accepts(at+"."+name, value); err != nil {
+		if err := property.accepts(at+"."+name, object[name]); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -25,9 +26,9 @@ const maxExact = 1 << 53
 // has to travel as a string.
 func ParseValue(data []byte) (Value, error) {
 	if err := checkDepth(data); err != nil {
-		return "", err
+		return "", bounded(err)
 	}
-	if err := checkNumbers(data); err != nil {
+	if err := checkNumbers(data, exactNumber); err != nil {
 		return "", err
 	}
 	text := jsontext.Value(bytes.Clone(data))
@@ -73,7 +74,8 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 // IsZero makes the omitzero option leave absent values out.
 func (v Value) IsZero() bool { return v == "" }
 
-func checkNumbers(data []byte) error {
+// checkNumbers applies check to the literal of each number in data.
+func checkNumbers(data []byte, check func(literal string) error) error {
 	decoder := jsontext.NewDecoder(bytes.NewReader(data))
 	for {
 		token, err := decoder.ReadToken()
@@ -84,22 +86,28 @@ func checkNumbers(data []byte) error {
 			return err
 		}
 		if token.Kind() == '0' {
-			if err := checkNumber(token.String()); err != nil {
+			if err := check(token.String()); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// checkNumber refuses a literal that float64's shortest form doesn't keep.
-func checkNumber(literal string) error {
+// exactNumber refuses a literal beyond 2^53 and what keptNumber refuses.
+func exactNumber(literal string) error {
 	number, err := strconv.ParseFloat(literal, 64)
 	if err != nil || math.Abs(number) > maxExact {
 		return fmt.Errorf("number %s is beyond 2^53: write it as a string", shorten(literal))
 	}
+	return keptNumber(literal)
+}
+
+// keptNumber refuses a literal that float64's shortest form doesn't keep.
+func keptNumber(literal string) error {
+	number, err := strconv.ParseFloat(literal, 64)
 	digits, exponent := decimal(literal)
 	kept, keptExponent := decimal(strconv.FormatFloat(number, 'e', -1, 64))
-	if digits != kept || exponent != keptExponent {
+	if err != nil || digits != kept || exponent != keptExponent {
 		return fmt.Errorf("number %s can't be kept exactly: write it as a string", shorten(literal))
 	}
 	return nil
@@ -122,9 +130,15 @@ func decimal(literal string) (digits string, exponent int) {
 	return digits, exponent
 }
 
-func shorten(text string) string {
-	if len(text) <= 40 {
+// shorten cuts text for an error at about 40 bytes, at the end of a character.
+func shorten(text string) string { return cut(text, 40) }
+
+func cut(text string, max int) string {
+	if len(text) <= max {
 		return text
 	}
-	return text[:40] + "…"
+	for max > 0 && !utf8.RuneStart(text[max]) {
+		max--
+	}
+	return text[:max] + "…"
 }

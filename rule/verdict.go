@@ -1,6 +1,9 @@
 package rule
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Verdict is a trigger's answer. The zero value is none: the program failed or
 // was never asked.
@@ -80,8 +83,17 @@ func (r TriggerReply) check() error {
 		return fmt.Errorf("match without args: want a JSON object, possibly empty")
 	case r.Verdict != Match && r.Args.Present():
 		return fmt.Errorf("args with %s: only match carries args", r.Verdict)
-	case len(r.Note) > MaxNoteBytes:
-		return fmt.Errorf("note has %d bytes: the limit is %d", len(r.Note), MaxNoteBytes)
+	}
+	return checkNote(r.Note)
+}
+
+// checkNote refuses what is too long, or could command a reader's terminal.
+func checkNote(note string) error {
+	if len(note) > MaxNoteBytes {
+		return fmt.Errorf("note has %d bytes: the limit is %d", len(note), MaxNoteBytes)
+	}
+	if hasControl(strings.NewReplacer("\n", "", "\t", "").Replace(note)) {
+		return fmt.Errorf("note %q: control characters are not allowed", shorten(note))
 	}
 	return nil
 }
@@ -105,10 +117,10 @@ func (r ExecutorReply) check() error {
 	switch {
 	case r.Abstained == (r.Outcome != nil):
 		return fmt.Errorf("want either an outcome or an abstention")
-	case len(r.Note) > MaxNoteBytes:
-		return fmt.Errorf("note has %d bytes: the limit is %d", len(r.Note), MaxNoteBytes)
 	case r.Outcome != nil:
-		return r.Outcome.Check()
+		if err := r.Outcome.Check(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return checkNote(r.Note)
 }
