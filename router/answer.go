@@ -21,6 +21,7 @@ type Answer struct {
 	Reason     rule.Reason     `json:"reason"`
 	Detail     string          `json:"detail,omitzero"`
 	Rule       rule.Name       `json:"rule,omitzero"`
+	Family     rule.Family     `json:"family,omitzero"`
 	Revision   rule.Digest     `json:"revision,omitzero"`
 	Outcome    *rule.Outcome   `json:"outcome,omitzero"`
 	Verdicts   []Verdict       `json:"verdicts"`

@@ -19,10 +19,12 @@ type Programs interface {
 }
 
 // Recorder persists answers before they are given. Record returns once the
-// event is on disk; Void marks a recorded answer as never given.
+// event is on disk; Void marks a recorded answer as never given; Late adds the
+// time that a route took after its event was written.
 type Recorder interface {
 	Record(ctx context.Context, request Request, answer Answer) error
 	Void(ctx context.Context, answer Answer) error
+	Late(ctx context.Context, routeID string, took time.Duration) error
 }
 
 // Request is a task, with the tree that it is about where the caller has one.
@@ -68,7 +70,10 @@ func (r *Router) Route(ctx context.Context, request Request) (Answer, error) {
 	if err := r.persist(ctx, request, &answer, authorised); err != nil {
 		return Answer{}, err
 	}
+	recorded := answer.Timing.Whole
 	answer.Timing.Whole = millis(started)
+	// A timing that is lost costs a report some milliseconds, and no answer.
+	_ = r.recorder.Late(ctx, answer.RouteID, duration(answer.Timing.Whole-recorded))
 	return answer, nil
 }
 
@@ -148,7 +153,7 @@ func verdictOf(program rule.Program, reply rule.TriggerReply, took float64) Verd
 // execute runs the winner's executor and completes the answer.
 func (r *Router) execute(ctx context.Context, winner rule.Program, request Request, args rule.Value, answer *Answer) {
 	reply := winner.Manifest.FitExecutor(r.programs.Execute(ctx, winner, request.Task.Document(), args, request.tree()))
-	answer.Rule, answer.Revision = winner.Member.Rule, winner.Member.Revision
+	answer.Rule, answer.Family, answer.Revision = winner.Member.Rule, winner.Manifest.Family, winner.Member.Revision
 	reason := rule.ExecutorReason(reply)
 	if reason != rule.ReasonMatched {
 		answer.fallBack(reason, firstOf(reply.Note, reply.Detail))

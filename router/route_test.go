@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"signalbox/rule"
 )
@@ -53,6 +54,8 @@ func (f *fake) Record(_ context.Context, _ Request, a Answer) error {
 	f.recorded = append(f.recorded, a)
 	return f.recordTo
 }
+
+func (f *fake) Late(context.Context, string, time.Duration) error { return nil }
 
 func (f *fake) Void(_ context.Context, a Answer) error {
 	f.voided = append(f.voided, a)
