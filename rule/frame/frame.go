@@ -73,32 +73,17 @@ type Execute struct {
 
 // Edit is the body of an edit frame: one call of the editor's tool on the
 // draft, or an undo. Args are the model's arguments as they came, well formed
-// or not. Writable holds path.Match patterns of the files that may be changed,
-// relative to the draft; without any the draft is read only. Undo, where it
-// isn't empty, names the file whose last change is taken back; Args are unused
-// then.
+// or not. Writable holds patterns of the files that may be changed, as
+// editor.Only takes them; without any the draft is read only. Undo, where it is
+// set, asks to take back the session's last change of the file that it names
+// (of any file where it is empty); Args are unused then. The reply's body is the
+// canonical JSON of an editor.Result, so that the host can keep the change that
+// it carries.
 type Edit struct {
 	Session  string   `json:"session"`
 	Args     []byte   `json:"args"`
 	Writable []string `json:"writable"`
-	Undo     string   `json:"undo,omitzero"`
-}
-
-// Edited is the reply to an edit frame: the editor's answer, and the file that
-// it changed, if any, so that the host can keep it.
-type Edited struct {
-	OK     bool    `json:"ok"`
-	Code   string  `json:"code"`
-	Text   string  `json:"text"`
-	Change *Change `json:"change,omitzero"`
-}
-
-// Change is a file of the draft as it stands after an edit: its bytes, or its
-// deletion. Path is relative to the draft.
-type Change struct {
-	Path    string `json:"path"`
-	Deleted bool   `json:"deleted,omitzero"`
-	Content []byte `json:"content,omitzero"`
+	Undo     *string  `json:"undo,omitzero"`
 }
 
 // Hello is the body of the first frame that a program sends. The host compares
