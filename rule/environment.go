@@ -1,6 +1,9 @@
 package rule
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Role says what a container is for; each has a seccomp profile of its own.
 type Role string
@@ -15,6 +18,11 @@ const (
 
 // StarlarkEnvironment is the environment that every workspace has.
 const StarlarkEnvironment = "starlark"
+
+// ErrEnvironmentChanged is returned when an environment isn't the one that now
+// stands; the error's text names both values. It says that the answer is known,
+// unlike an engine that can't be asked.
+var ErrEnvironmentChanged = errors.New("environment changed")
 
 // Environment is what a program runs in. All of it is bound by a proof: the
 // image by the digest of its config, the program inside by its own digest, the

@@ -27,6 +27,30 @@ func ParseTask(data []byte) (Task, error) {
 	return task, task.Check()
 }
 
+// UnmarshalJSON decodes a task strictly. A file that is null is refused: a task
+// has no deleted files, and an empty one would be a guess.
+func (t *Task) UnmarshalJSON(data []byte) error {
+	var wire struct {
+		Document `json:",inline"`
+		Files    map[string]*string `json:"files,omitzero"`
+	}
+	if err := Decode(data, &wire); err != nil {
+		return err
+	}
+	*t = Task{Instruction: wire.Instruction, Input: wire.Input}
+	if wire.Files == nil {
+		return nil
+	}
+	t.Files = make(map[string]string, len(wire.Files))
+	for p, text := range wire.Files {
+		if text == nil {
+			return fmt.Errorf("file %q of the task is null: want its text", p)
+		}
+		t.Files[p] = *text
+	}
+	return nil
+}
+
 // Check returns the first reason why the task can't be taken.
 func (t Task) Check() error {
 	switch {
