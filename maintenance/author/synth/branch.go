@@ -86,10 +86,10 @@ func (l *learner) side(items []item, depth int) *Tree {
 
 func fixedLeaf(items []item) *Leaf {
 	first := items[0].Target
-	if len(items) < minConstant || len(first.Text) > 1 || first.List {
+	if len(items) < minConstant {
 		return nil
 	}
-	leaf := &Leaf{Null: first.Null, Support: len(items), Foretold: len(items) - 1}
+	leaf := &Leaf{Form: first.Form, Support: len(items), Foretold: len(items) - 1}
 	for _, it := range items {
 		if !it.Target.Equal(first) {
 			return nil
@@ -97,9 +97,13 @@ func fixedLeaf(items []item) *Leaf {
 		leaf.Cases = append(leaf.Cases, it.ID)
 	}
 	for _, text := range first.Text {
-		leaf.Elements = []Element{{[]*Reading{{Parts: []Part{{Const: text}}}}}}
+		leaf.Elements = append(leaf.Elements, constantElement(text))
 	}
 	return leaf
+}
+
+func constantElement(text string) Element {
+	return Element{[]*Reading{{Parts: []Part{{Const: text}}}}}
 }
 
 // fixed says whether the leaf looks at nothing.

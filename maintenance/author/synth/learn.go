@@ -86,10 +86,10 @@ func distinct(examples []Example) (list []item) {
 // leaf learns one leaf for all items.
 func (l *learner) leaf(items []item) (*Leaf, error) {
 	first := items[0].Target
-	leaf := &Leaf{Null: first.Null, List: first.List, Support: len(items), Foretold: len(items)}
+	leaf := &Leaf{Form: first.Form, Support: len(items), Foretold: len(items)}
 	constant := true
 	for _, it := range items {
-		if it.Target.Null != first.Null || it.Target.List != first.List || len(it.Target.Text) != len(first.Text) {
+		if it.Target.Form != first.Form {
 			return nil, errNothing
 		}
 		constant = constant && it.Target.Equal(first)
@@ -125,8 +125,7 @@ func samplesOf(items []item, element int) []sample {
 func (l *learner) element(items []item, i int) (Element, int, error) {
 	samples := samplesOf(items, i)
 	if same(samples) {
-		part := Part{Const: samples[0].out}
-		return Element{[]*Reading{{Parts: []Part{part}}}}, len(items), nil
+		return constantElement(samples[0].out), len(items), nil
 	}
 	foretold, err := l.foretell(samples)
 	if err != nil {

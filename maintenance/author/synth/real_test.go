@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"signalbox/maintenance/author/form"
 	"signalbox/maintenance/author/lang"
 	"signalbox/rule"
 )
@@ -51,7 +52,7 @@ func readReal(t *testing.T, folder, set string) []*realFamily {
 				byName[line.Family] = f
 				list = append(list, f)
 			}
-			e := Example{ID: line.ID, Target: realTarget(line.Outcome.Output)}
+			e := Example{ID: line.ID, Target: realTarget(t, line.Outcome.Output)}
 			for _, column := range line.Task.Input {
 				if column == nil {
 					column = new(string)
@@ -68,19 +69,17 @@ func readReal(t *testing.T, folder, set string) []*realFamily {
 	return list
 }
 
-func realTarget(output any) Target {
-	switch v := output.(type) {
-	case string:
-		return Target{Text: []string{v}}
-	case []any:
-		target := Target{List: true}
-		for _, item := range v {
-			text, _ := item.(string)
-			target.Text = append(target.Text, text)
-		}
-		return target
+func realTarget(t *testing.T, output any) Target {
+	t.Helper()
+	value, err := rule.ValueOf(output)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return Target{Null: true}
+	node, texts, err := form.Split(value)
+	if err != nil {
+		return Target{Form: err.Error()}
+	}
+	return Target{Form: node.String(), Text: texts}
 }
 
 // parts splits like ingest does: few examples are all visible.

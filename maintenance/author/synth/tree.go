@@ -2,29 +2,22 @@ package synth
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"signalbox/maintenance/author/lang"
 )
 
-// Target is what an example gives: one text, a list of texts, or null.
+// Target is what an example gives: a skeleton, whose meaning is the caller's,
+// and the texts in it.
 type Target struct {
-	Null bool
-	List bool
-	Text []string // one text where List is false
+	Form string
+	Text []string
 }
 
 // Equal says whether two targets are the same.
 func (t Target) Equal(other Target) bool {
-	if t.Null != other.Null || t.List != other.List || len(t.Text) != len(other.Text) {
-		return false
-	}
-	for i, text := range t.Text {
-		if text != other.Text[i] {
-			return false
-		}
-	}
-	return true
+	return t.Form == other.Form && slices.Equal(t.Text, other.Text)
 }
 
 // Example is an input, its columns, with its certified output.
@@ -42,12 +35,12 @@ type Tree struct {
 	Leaf       *Leaf
 }
 
-// Leaf is what one kind of input gives: null, or texts with their readings.
+// Leaf is what one kind of input gives: a skeleton, and its texts with their
+// readings.
 // Support is how many examples it fits, Foretold how many of those it answered
 // before they were shown to it.
 type Leaf struct {
-	Null     bool
-	List     bool
+	Form     string
 	Elements []Element
 	Support  int
 	Foretold int
@@ -76,10 +69,7 @@ func (t *Tree) Answer(row lang.Row) (Target, bool, string) {
 }
 
 func (l *Leaf) answer(row lang.Row) (Target, bool, string) {
-	if l.Null {
-		return Target{Null: true}, true, ""
-	}
-	answer := Target{List: l.List, Text: make([]string, len(l.Elements))}
+	answer := Target{Form: l.Form, Text: make([]string, len(l.Elements))}
 	for i, element := range l.Elements {
 		text, ok, note := element.settle(row)
 		if !ok {
