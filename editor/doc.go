@@ -23,7 +23,8 @@
 // Each error is a sentence for the model and a stable code for the audit. The
 // codes of arguments: bad_json, trailing_data, not_object, duplicate_parameter,
 // unknown_parameter, unused_parameter, missing_parameter, empty_parameter,
-// bad_type, bad_command, arguments_too_large, arguments_too_deep. Of paths:
+// bad_type, bad_command, arguments_too_large, arguments_too_deep, bad_request (of
+// Serve). Of paths:
 // not_absolute, outside, bad_path, path_too_deep, missing, is_directory,
 // not_directory, not_regular, symlink, hard_link, mount, exists, not_open. Of
 // contents: not_utf8, nul, no_match, many_matches, no_change, bad_range,

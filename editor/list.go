@@ -46,7 +46,7 @@ func (l *lister) visit(rel, shown string, depth int) error {
 		return err
 	}
 	for _, name := range entries {
-		if isTemporary(name) {
+		if IsTemporary(name) {
 			continue
 		}
 		if strings.HasPrefix(name, ".") || name == "node_modules" || name == "__pycache__" {

@@ -56,7 +56,7 @@ func (e *Editor) checkRelative(rel string) error {
 		return badPath(err)
 	}
 	for _, element := range strings.Split(rel, "/") {
-		if isTemporary(element) {
+		if IsTemporary(element) {
 			return badPath(errors.New("the name is reserved"))
 		}
 	}

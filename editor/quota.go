@@ -52,7 +52,7 @@ func (t *tree) measure(used *usage, rel string, depth int) error {
 	}
 	for _, name := range entries {
 		stat, err := lstat(dir, name)
-		if err != nil || isTemporary(name) {
+		if err != nil || IsTemporary(name) {
 			continue
 		}
 		if stat.Mode&unix.S_IFMT != unix.S_IFDIR {

@@ -23,7 +23,9 @@ const maxTemporaryAge = time.Hour
 // claimed holds the temporary names that this process works with.
 var claimed sync.Map
 
-func isTemporary(name string) bool { return strings.HasPrefix(name, temporaryPrefix) }
+// IsTemporary says whether a file name is one that the editor gives to files in
+// the making. Who copies a tree leaves them out.
+func IsTemporary(name string) bool { return strings.HasPrefix(name, temporaryPrefix) }
 
 // claimName returns a new temporary name. discard gives it back.
 func claimName() (string, error) {
@@ -63,7 +65,7 @@ func (t *tree) sweep(rel string, depth int) {
 		case err != nil:
 		case stat.Mode&unix.S_IFMT == unix.S_IFDIR && depth > 1:
 			t.sweep(join(rel, name), depth-1)
-		case stat.Mode&unix.S_IFMT == unix.S_IFREG && isTemporary(name) && abandoned(name, stat):
+		case stat.Mode&unix.S_IFMT == unix.S_IFREG && IsTemporary(name) && abandoned(name, stat):
 			_ = unix.Unlinkat(dir, name, 0)
 		}
 	}
