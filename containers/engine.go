@@ -20,7 +20,7 @@ var ErrUnavailable = errors.New("containers are unavailable")
 
 // ErrEnvironmentChanged is returned when an environment isn't the one that now
 // stands; the error's text names both values.
-var ErrEnvironmentChanged = errors.New("environment changed")
+var ErrEnvironmentChanged = rule.ErrEnvironmentChanged
 
 // Options say for whom an Engine works.
 type Options struct {
