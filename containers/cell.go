@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -173,7 +174,12 @@ func (c *cell) readFrame(ctx context.Context, deadline time.Time) (frame.Header,
 	if ctx.Err() != nil {
 		return frame.Header{}, nil, os.ErrDeadlineExceeded
 	}
-	return c.out.Read()
+	header, body, err := c.out.Read()
+	// A frame that breaks off says only that it did; the stream knows why.
+	if cause := c.stream.failed; errors.Is(err, io.ErrUnexpectedEOF) && cause != nil {
+		err = cause
+	}
+	return header, body, err
 }
 
 // write sends bytes, until the deadline or the context's end.

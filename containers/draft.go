@@ -42,49 +42,30 @@ func (e *Engine) EditDraft(ctx context.Context, tree rule.Tree) (*DraftEditor, e
 	return &DraftEditor{cell: started}, nil
 }
 
-// Call makes one call of the editor's tool, or an undo. A refusal by the editor
-// is a reply whose OK is false; an error says that there is no reply: then the
-// container has been ended, nothing of the call counts, and each further Call
-// returns ErrUnavailable.
-func (d *DraftEditor) Call(ctx context.Context, call frame.Edit) (frame.Edited, error) {
+// Call makes one call of the editor's tool, or an undo, and returns the
+// editor's own result as JSON, which the caller decodes. A refusal by the editor
+// is such a result; an error says that there is none: then the container has
+// been ended, nothing of the call counts, and each further Call returns
+// ErrUnavailable.
+func (d *DraftEditor) Call(ctx context.Context, call frame.Edit) ([]byte, error) {
 	body, err := rule.Canonical(call)
 	if err != nil {
-		return frame.Edited{}, fmt.Errorf("writing editor call: %w", err)
+		return nil, fmt.Errorf("writing editor call: %w", err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.broken != nil {
-		return frame.Edited{}, fmt.Errorf("editor has ended (%v): %w", d.broken, ErrUnavailable)
+		return nil, fmt.Errorf("editor has ended (%v): %w", d.broken, ErrUnavailable)
 	}
-	edited, err := d.call(ctx, body)
+	got, err := d.cell.call(ctx, frame.KindEdit, body)
+	if err == nil && got.failed != nil {
+		err = got.failed
+	}
 	if err != nil {
 		d.broken = err
-		return frame.Edited{}, errors.Join(fmt.Errorf("calling editor: %v: %w", err, ErrUnavailable), d.cell.Close())
+		return nil, errors.Join(fmt.Errorf("calling editor: %v: %w", err, ErrUnavailable), d.cell.Close())
 	}
-	return edited, nil
-}
-
-func (d *DraftEditor) call(ctx context.Context, body []byte) (frame.Edited, error) {
-	got, err := d.cell.call(ctx, frame.KindEdit, body)
-	if err != nil {
-		return frame.Edited{}, err
-	}
-	if got.failed != nil {
-		return frame.Edited{}, got.failed
-	}
-	var edited frame.Edited
-	if err := rule.Decode(got.body, &edited); err != nil {
-		return frame.Edited{}, d.cell.violation("sent a reply that can't be read: %v", err)
-	}
-	if change := edited.Change; change != nil {
-		if err := rule.CheckPath(change.Path); err != nil {
-			return frame.Edited{}, d.cell.violation("changed what is no file of a draft: %v", err)
-		}
-		if !edited.OK || change.Deleted && change.Content != nil {
-			return frame.Edited{}, d.cell.violation("sent a change that contradicts itself")
-		}
-	}
-	return edited, nil
+	return got.body, nil
 }
 
 // Close ends the editor and removes its container.

@@ -61,7 +61,6 @@ type evidence struct {
 // Exit codes that the engine reports for a signal, and the Go runtime's own.
 const (
 	exitSIGSYS   = 128 + 31
-	exitSIGKILL  = 128 + 9
 	exitGoThrown = 2
 )
 
@@ -79,8 +78,8 @@ func (e evidence) ending() *ended {
 		return &ended{rule.FailureSandbox, "a forbidden system call" + e.words()}
 	case errors.Is(e.err, frame.ErrTooLarge) || errors.Is(e.err, errStderrFlood):
 		return &ended{rule.FailureOutput, e.err.Error() + e.words()}
-	case e.exited && e.exitCode == exitGoThrown && outOfMemory(e.stderr):
-		return &ended{rule.FailureMemory, "the program ran out of memory" + e.words()}
+	case e.exited && e.exitCode == exitGoThrown:
+		return &ended{thrown(e.stderr), "the program's runtime gave up" + e.words()}
 	case e.exited:
 		return &ended{rule.FailureCrash, fmt.Sprintf("the program ended with code %d", e.exitCode) + e.words()}
 	case errors.Is(e.err, io.EOF):
@@ -89,11 +88,18 @@ func (e evidence) ending() *ended {
 	return &ended{rule.FailureSchema, e.err.Error() + e.words()}
 }
 
-// outOfMemory recognises how the Go runtime dies when RLIMIT_DATA refuses it
-// memory. It only names a crash better; no decision rests on it.
-func outOfMemory(stderr string) bool {
-	return strings.HasPrefix(stderr, "fatal error: runtime: out of memory") ||
-		strings.Contains(stderr, "cannot allocate memory") || strings.Contains(stderr, "runtime: out of memory")
+// thrown names what the Go runtime inside died of, by its own words: a limit's
+// cgroup is gone with PID 1, and RLIMIT_DATA has no counter. It only names a
+// crash better; no decision rests on it.
+func thrown(stderr string) rule.Failure {
+	switch {
+	case strings.Contains(stderr, "failed to create new OS thread"):
+		return rule.FailureProcesses
+	case strings.HasPrefix(stderr, "fatal error: out of memory"), strings.Contains(stderr, "runtime: out of memory"),
+		strings.Contains(stderr, "cannot allocate memory"):
+		return rule.FailureMemory
+	}
+	return rule.FailureCrash
 }
 
 func (e evidence) words() string {

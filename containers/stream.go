@@ -33,12 +33,14 @@ type demux struct {
 	left     int64 // of the stdout chunk under way
 	stderr   []byte
 	written  int64 // to standard error, kept or not
+	failed   error // what the last Read returned
 }
 
 func newDemux(r io.Reader) *demux { return &demux{buffered: bufio.NewReaderSize(r, 64<<10)} }
 
 // Read implements io.Reader.
-func (d *demux) Read(p []byte) (int, error) {
+func (d *demux) Read(p []byte) (n int, err error) {
+	defer func() { d.failed = err }()
 	for d.left == 0 {
 		if err := d.next(); err != nil {
 			return 0, err
@@ -47,7 +49,7 @@ func (d *demux) Read(p []byte) (int, error) {
 	if int64(len(p)) > d.left {
 		p = p[:d.left]
 	}
-	n, err := d.buffered.Read(p)
+	n, err = d.buffered.Read(p)
 	d.left -= int64(n)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 
+	"signalbox/rule"
 	"signalbox/rule/frame"
 )
 
@@ -43,7 +45,7 @@ func main() {
 		case frame.KindExecute:
 			execute(header.ID, body, tree)
 		case frame.KindEdit:
-			frame.Write(out, header.ID, frame.KindReply, body)
+			edit(header.ID, body, tree)
 		}
 	}
 }
@@ -87,6 +89,20 @@ func execute(id uint64, body []byte, tree frame.Tree) {
 	}
 }
 
+// edit answers with the arguments and the number of files.
+func edit(id uint64, body []byte, tree frame.Tree) {
+	var call frame.Edit
+	json.Unmarshal(body, &call)
+	switch string(call.Args) {
+	case "hang":
+		select {}
+	case "fail":
+		say(id, frame.KindFailure, frame.Failed{Failure: "crash", Detail: "no draft"})
+	default:
+		reply(id, fmt.Sprintf("[%q,%d]", call.Args, len(tree)))
+	}
+}
+
 func reply(id uint64, text string) { frame.Write(out, id, frame.KindReply, []byte(text)) }
 
 const noMatch = `{"verdict":"no_match"}`
@@ -103,8 +119,7 @@ func act(id uint64, instruction string) {
 	case "fail":
 		say(id, frame.KindFailure, frame.Failed{Failure: "crash", Detail: "division by zero"})
 	case "claim":
-		fmt.Fprintf(out, `{"id":%d,"kind":"failure","length":%d}`+"\n", id, len(argument)+27)
-		fmt.Fprintf(out, `{"detail":"","failure":%q}`, argument)
+		say(id, frame.KindFailure, frame.Failed{Failure: rule.Failure(argument)})
 	case "pid":
 		reply(id, fmt.Sprintf(`{"verdict":"match","args":{"started":%d}}`, started))
 	case "sleep":
@@ -131,6 +146,16 @@ func act(id uint64, instruction string) {
 		reply(id, noMatch)
 	case "threads":
 		threads(number)
+		reply(id, noMatch)
+	case "fork":
+		for range number {
+			if pid, _, _ := syscall.RawSyscall(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0); pid == 0 {
+				pause := syscall.Timespec{Sec: 600}
+				for {
+					syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&pause)), 0, 0)
+				}
+			}
+		}
 		reply(id, noMatch)
 	case "flood":
 		fmt.Fprintf(out, `{"id":%d,"kind":"reply","length":%d}`+"\n", id, number)
@@ -173,6 +198,8 @@ func act(id uint64, instruction string) {
 		frame.Write(out, id, frame.Kind(argument), nil)
 	case "raw":
 		out.WriteString(argument + "\n")
+	case "stall":
+		fmt.Fprintf(out, `{"id":%d,"kind":"reply","length":100}`+"\nhalf", id)
 	case "half":
 		fmt.Fprintf(out, `{"id":%d,"kind":"reply","length":100}`+"\nhalf", id)
 		os.Exit(0)
