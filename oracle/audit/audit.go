@@ -17,13 +17,14 @@ import (
 	"signalbox/rule"
 )
 
-// Tally counts cases: right, wrong, and fell back by reason. A case that must
-// fall back is right when it does.
+// Tally counts cases: answered and right, answered and wrong, and fell back by
+// reason. Due is how many of those that fell back had to.
 type Tally struct {
 	Cases    int                 `json:"cases"`
 	Right    int                 `json:"right"`
 	Wrong    int                 `json:"wrong"`
 	FellBack map[rule.Reason]int `json:"fell_back"`
+	Due      int                 `json:"due"`
 }
 
 // Wrong is one case that was answered otherwise than certified. Expected is
@@ -58,9 +59,12 @@ func (r *Report) Add(c rule.Case, given oracle.Given) {
 		r.Families[c.Family] = &tally
 	}
 	answered := given.Reason == rule.ReasonMatched && given.Outcome != nil
-	right := answered && !c.Fallback && given.Outcome.Equal(c.Outcome) || !answered && c.Fallback
+	right := answered && !c.Fallback && given.Outcome.Equal(c.Outcome)
 	for _, tally := range []*Tally{&r.Tally, r.Families[c.Family]} {
 		tally.add(given.Reason, answered, right)
+		if !answered && c.Fallback {
+			tally.Due++
+		}
 	}
 	if !answered || right {
 		return
