@@ -1,6 +1,8 @@
 package editor
 
 import (
+	"errors"
+
 	"golang.org/x/sys/unix"
 	"signalbox/rule"
 )
@@ -33,15 +35,23 @@ func (e *Editor) checkQuota(where location, before, after int64, fresh bool) err
 	if used.files+1 > e.limits.Files {
 		return refuse("too_many_files", "There are %d files already: the limit is %d.", used.files, e.limits.Files)
 	}
-	if made := e.missingFolders(where.dir()); used.folders+made > e.limits.Files {
+	made, err := e.missingFolders(where.dir())
+	if err != nil {
+		return err
+	}
+	if used.folders+made > e.limits.Files {
 		return refuse("too_many_folders", "There would be %d directories: the limit is %d.", used.folders+made, e.limits.Files)
 	}
 	return nil
 }
 
-// measure adds what is at and below a folder.
+// measure adds what is at and below a folder. A folder below that went away
+// meanwhile, or that no path may lead through, holds nothing of this tree.
 func (t *tree) measure(used *usage, rel string, depth int) error {
 	dir, err := t.folder(rel)
+	if rel != "." && notInTree(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -61,18 +71,36 @@ func (t *tree) measure(used *usage, rel string, depth int) error {
 			continue
 		}
 		used.folders++
-		if depth > 1 {
-			_ = t.measure(used, join(rel, name), depth-1)
+		if depth <= 1 {
+			continue
+		}
+		if err := t.measure(used, join(rel, name), depth-1); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// missingFolders counts the folders that a path lacks.
-func (e *Editor) missingFolders(rel string) (n int) {
-	for rel != "." && !e.tree.has(rel) {
-		n++
-		rel = at(rel).dir()
+func notInTree(err error) bool {
+	for _, reason := range []error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EXDEV} {
+		if errors.Is(err, reason) {
+			return true
+		}
 	}
-	return n
+	return false
+}
+
+// missingFolders counts the folders that a path lacks.
+func (e *Editor) missingFolders(rel string) (n int, err error) {
+	for ; rel != "."; rel = at(rel).dir() {
+		fd, err := e.tree.folder(rel)
+		if err == nil {
+			return n, unix.Close(fd)
+		}
+		if !errors.Is(err, unix.ENOENT) {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
 }

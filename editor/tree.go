@@ -22,8 +22,10 @@ type tree struct {
 // resolver opens rel, a clean relative path, beneath the folder dir.
 type resolver func(dir int, rel string, flags int) (int, error)
 
+// Neither kind follows a link: resolvers refuse those. O_NOFOLLOW is left out for
+// folders because with it a link is reported as a file.
 const (
-	folderFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	folderFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC
 	fileFlags   = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 )
 
