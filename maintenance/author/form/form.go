@@ -10,6 +10,7 @@ package form
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,11 +159,11 @@ func (n *Node) join(rest *[]string) (string, bool) {
 	return "{" + strings.Join(parts, ",") + "}", true
 }
 
-// IsScalar says whether text is a number in canonical form, true or false.
-func IsScalar(text string) bool {
-	value, err := rule.ParseValue([]byte(text))
-	return err == nil && string(value) == text && text != "null" && !strings.ContainsAny(text[:1], `"[{`)
-}
+// IsScalar says whether text is a plain number, true or false. The library's
+// scalar says the same.
+func IsScalar(text string) bool { return scalar.MatchString(text) && text != "-0" }
+
+var scalar = regexp.MustCompile(`\A(?:-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,8}[1-9])?|true|false)\z`)
 
 // Merge returns the skeleton that both fit, where a text may also be null, and
 // false where there is none.

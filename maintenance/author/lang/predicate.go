@@ -19,7 +19,7 @@ const (
 )
 
 // Predicate tells two kinds of input apart. Literal is used where it isn't
-// empty, else Class.
+// empty, else Class. Not turns it round.
 type Predicate struct {
 	Column  int
 	Test    Test
@@ -27,10 +27,13 @@ type Predicate struct {
 	Literal string
 	Count   int
 	Price   int
+	Not     bool
 }
 
 // Holds says whether the predicate is true of the row.
-func (p *Predicate) Holds(row Row) bool {
+func (p *Predicate) Holds(row Row) bool { return p.asks(row) != p.Not }
+
+func (p *Predicate) asks(row Row) bool {
 	if p.Column >= len(row) {
 		return false
 	}
@@ -62,6 +65,13 @@ func (p *Predicate) find(t *Text) []Span {
 
 // Star returns the predicate as a starlark expression over c.
 func (p *Predicate) Star() string {
+	if p.Not {
+		return "not (" + p.question() + ")"
+	}
+	return p.question()
+}
+
+func (p *Predicate) question() string {
 	column := fmt.Sprintf("c[%d]", p.Column)
 	kind := p.Class.String()
 	if p.Literal != "" {

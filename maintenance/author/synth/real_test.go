@@ -120,7 +120,7 @@ func (f *realFamily) maintain() (o outcome) {
 			o.err = err
 			break
 		}
-		guard := NewGuard(visible)
+		guard := NewGuard(visible, 0)
 		right, wrong, _ := score(tree, guard, hidden)
 		floor := (len(hidden)+1)/2 <= right
 		seen, _, _ := score(tree, guard, visible)
