@@ -176,3 +176,8 @@ func replaceFile(t testing.TB, path string, data []byte) {
 	must(t, os.WriteFile(path+".new", data, 0o600))
 	must(t, os.Rename(path+".new", path))
 }
+
+func removeObject(t testing.TB, path string) {
+	t.Helper()
+	must(t, os.Remove(path))
+}

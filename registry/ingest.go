@@ -20,6 +20,8 @@ type IngestOptions struct {
 	From        string
 	Supersede   bool
 	Strict      bool
+
+	caseByCase bool // a model's own answers may be certified
 }
 
 // Rejected is a line that wasn't taken.
@@ -100,7 +102,7 @@ func sortLines(lines []Line, o IngestOptions, report *IngestReport) sortedLines 
 		switch {
 		case line.Reason != "":
 			report.Rejected = append(report.Rejected, Rejected{Line: line.Number, ID: line.Case.ID, Reason: line.Reason})
-		case o.CertifiedBy == "" || modelSource(line.Case.Source):
+		case o.CertifiedBy == "" || modelSource(line.Case.Source) && !o.caseByCase:
 			sorted.unverified = append(sorted.unverified, line.Case)
 		default:
 			line.Case.CertifiedBy = o.CertifiedBy

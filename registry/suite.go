@@ -20,7 +20,7 @@ type partList struct {
 // that equal sets have equal digests.
 func encodeCases(cases []rule.Case) ([]byte, error) {
 	sorted := slices.Clone(cases)
-	slices.SortFunc(sorted, func(a, b rule.Case) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(sorted, func(a, b rule.Case) int { return strings.Compare(a.ID, b.ID) })
 	var out bytes.Buffer
 	for _, c := range sorted {
 		c.Part = ""
