@@ -31,6 +31,7 @@ type asker struct {
 
 	questions []question
 	kept      int // bytes of args
+	limit     int // on kept
 }
 
 // question is one document to ask about: a case's document or a probe.

@@ -22,7 +22,7 @@ func Check(ctx context.Context, programs Programs, p Proposal, progress func(don
 	askers := make([]*asker, len(l.rules))
 	meter := &meter{tell: progress}
 	for i, r := range l.rules {
-		askers[i] = &asker{plan: l, row: r, programs: programs, progress: meter.add}
+		askers[i] = &asker{plan: l, row: r, programs: programs, progress: meter.add, limit: maxArgsBytes}
 		askers[i].prepare()
 		meter.total += len(askers[i].questions) * l.policy.Repeats
 	}

@@ -10,11 +10,11 @@ import (
 // The caller checks it again, and drops again, until it passes or nothing is
 // left. A rule is dropped for what it did itself; of two rules of a family that
 // conflict, the one that covers less; of a family that misses the floor all
-// rules, unless the rules of other families are what spoiled it.
+// rules, unless that may be the doing of rules which are dropped now.
 func DropFailing(report *Report, p Proposal) Proposal {
 	dropped := make(map[rule.Name]bool)
 	for _, r := range report.Refusals {
-		if r.Rule != "" && r.Kind != KindConflict && !(r.Kind == KindUncovered && report.disturbed(r.Family)) {
+		if r.Rule != "" && r.Kind != KindConflict && !(r.Kind == KindUncovered && report.spoiled(r.Family)) {
 			dropped[r.Rule] = true
 		}
 	}
@@ -26,7 +26,7 @@ func DropFailing(report *Report, p Proposal) Proposal {
 	direct := len(dropped) > 0
 	for _, r := range report.Refusals {
 		familyWide := r.Kind == KindFloor || r.Kind == KindUnheld
-		if familyWide && !(direct && r.Kind == KindFloor && report.disturbed(r.Family)) {
+		if familyWide && !(direct && r.Kind == KindFloor && report.spoiled(r.Family)) {
 			for _, name := range report.family(r.Family).Rules {
 				dropped[name] = true
 			}
@@ -65,5 +65,10 @@ func (r *Report) family(name rule.Family) FamilyReport {
 	return FamilyReport{Family: name}
 }
 
-// disturbed says whether other families' rules spoiled cases of the family.
-func (r *Report) disturbed(name rule.Family) bool { return r.family(name).Disturbed > 0 }
+// spoiled says whether cases of the family would come to something else without
+// the rules of other families, or of its own, that stand in the way.
+func (r *Report) spoiled(name rule.Family) bool {
+	return r.family(name).Disturbed > 0 || slices.ContainsFunc(r.Refusals, func(refusal Refusal) bool {
+		return refusal.Kind == KindConflict && refusal.Family == name
+	})
+}

@@ -86,7 +86,7 @@ func (l *plan) layCases() {
 
 func (l *plan) familyOf(name rule.Family) *family {
 	if l.families[name] == nil {
-		l.families[name] = &family{name: name, report: FamilyReport{Family: name}}
+		l.families[name] = &family{name: name, report: FamilyReport{Family: name, Uncovered: []Uncovered{}}}
 	}
 	return l.families[name]
 }

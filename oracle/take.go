@@ -25,7 +25,7 @@ func (a *asker) takeDoc(doc int, got cell, reply rule.TriggerReply) {
 	if !own || got != cellMatch {
 		return
 	}
-	if a.kept += len(reply.Args); a.kept > maxArgsBytes {
+	if a.kept += len(reply.Args); a.kept > a.limit {
 		a.row.cells[doc] = cellFailed
 		a.refuseDoc(doc, Refusal{Kind: KindArgsBytes, Detail: "the args of all matches together are more than the host keeps"})
 		return
