@@ -47,8 +47,10 @@ func TestAuthorLearns(t *testing.T) {
 				t.Fatalf("not learned: %s", l.said)
 			}
 			asked := made(t, test.cases[0].Task.Instruction, test.ask, test.want)[0]
-			if verdict := load(t, l.files).judge(asked); verdict != "right" {
-				t.Errorf("%v is %s\n%s", test.ask, verdict, l.files[rule.ExecutorFile])
+			p := load(t, l.files)
+			if verdict := p.judge(asked); verdict != "right" {
+				t.Errorf("%v is %s: %s", test.ask, verdict, p.note)
+				t.Logf("%s", l.files[rule.ExecutorFile])
 			}
 		})
 	}

@@ -203,6 +203,7 @@ type programs struct {
 	manifest rule.Manifest
 	asks     *star.Program
 	does     *star.Program
+	note     string // of the last abstention
 }
 
 func load(t testing.TB, files rule.Tree) *programs {
@@ -224,7 +225,7 @@ func load(t testing.TB, files rule.Tree) *programs {
 	if err != nil {
 		t.Fatalf("executor: %v\n%s", err, source[rule.ExecutorFile])
 	}
-	return &programs{t, manifest, asks, does}
+	return &programs{t: t, manifest: manifest, asks: asks, does: does}
 }
 
 // trigger asks the program, and checks that it says no_match where the guard
@@ -264,6 +265,7 @@ func (p *programs) answer(task rule.Document) (rule.Outcome, bool) {
 		p.t.Fatal(err)
 	}
 	if reply.Abstained {
+		p.note = reply.Note
 		return rule.Outcome{}, false
 	}
 	if fitted := p.manifest.FitExecutor(reply); fitted.Failure != "" {

@@ -152,6 +152,16 @@ func (g *Gateway) Ask(ctx context.Context, attempt string, messages []Message) (
 	return reply, nil
 }
 
+// Weigh returns how many tokens a call with this conversation is reckoned at
+// before it is made: its prompt and the longest reply.
+func (g *Gateway) Weigh(messages []Message) (int64, error) {
+	text, err := json.Marshal(g.body(messages))
+	if err != nil {
+		return 0, fmt.Errorf("writing request: %w", err)
+	}
+	return Estimate(len(text)) + g.endpoint.MaxCompletion, nil
+}
+
 // dispatch is the one place where a request to a model leaves.
 func (g *Gateway) dispatch(ctx context.Context, p *permit, body openai.ChatCompletionNewParams) error {
 	ctx, cancel := context.WithTimeout(withPermit(ctx, p), g.endpoint.Deadline)

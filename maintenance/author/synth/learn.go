@@ -138,7 +138,7 @@ func (l *learner) element(items []item, i int) (Element, int, error) {
 	if readings[0].constant() {
 		return Element{}, 0, errConstant
 	}
-	return Element{l.near(readings)}, foretold, nil
+	return Element{l.thin(l.near(readings), probes(samples))}, foretold, nil
 }
 
 func same(samples []sample) bool {

@@ -21,7 +21,7 @@ type group struct {
 }
 
 // maxAlternatives bounds a group. The cheapest are kept.
-const maxAlternatives = 24
+const maxAlternatives = 48
 
 func (g *group) cost() int { return g.exprs[0].Cost() }
 
