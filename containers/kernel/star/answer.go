@@ -2,6 +2,8 @@ package star
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
@@ -113,14 +115,23 @@ func changes(thread *starlark.Thread, files *starlark.Dict) (map[string]*string,
 	return changed, nil
 }
 
-// note cuts words off at a character so that they fit a reply.
+// note makes words fit a reply: control characters but line ends and tabs are
+// replaced, and what is too long is cut off at a character.
 func note(words string) string {
-	if len(words) > rule.MaxNoteBytes {
-		cut := rule.MaxNoteBytes
-		for cut > 0 && !utf8.RuneStart(words[cut]) {
-			cut--
-		}
-		words = words[:cut]
+	words = strings.Map(printable, valid(words))
+	if len(words) <= rule.MaxNoteBytes {
+		return words
 	}
-	return valid(words)
+	cut := rule.MaxNoteBytes
+	for cut > 0 && !utf8.RuneStart(words[cut]) {
+		cut--
+	}
+	return words[:cut]
+}
+
+func printable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return utf8.RuneError
+	}
+	return r
 }

@@ -103,17 +103,21 @@ func fieldEnd(source, sep string) int {
 }
 
 func csvWrite(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var rows starlark.Sequence
+	var given starlark.Value
 	var sep characters = ","
-	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "rows", &rows, "sep?", &sep); err != nil {
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "rows", &given, "sep?", &sep); err != nil {
 		return nil, err
 	}
 	if err := checkSeparator(sep); err != nil {
 		return nil, err
 	}
+	rows, ok := indexable(given)
+	if !ok {
+		return nil, fmt.Errorf("csv.write: got %s, want list or tuple", given.Type())
+	}
 	var out strings.Builder
-	for row := range starlark.Elements(rows) {
-		if err := writeRow(&out, row, string(sep)); err != nil {
+	for i := range rows.Len() {
+		if err := writeRow(&out, rows.Index(i), string(sep)); err != nil {
 			return nil, fmt.Errorf("csv.write: %w", err)
 		}
 		if err := bounded(out.String()); err != nil {
@@ -123,9 +127,20 @@ func csvWrite(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
 	return written(thread, out.String())
 }
 
+// indexable returns a list or a tuple.
+func indexable(v starlark.Value) (starlark.Indexable, bool) {
+	switch v := v.(type) {
+	case *starlark.List:
+		return v, true
+	case starlark.Tuple:
+		return v, true
+	}
+	return nil, false
+}
+
 func writeRow(out *strings.Builder, row starlark.Value, sep string) error {
-	fields, ok := row.(starlark.Indexable)
-	if _, isText := row.(starlark.String); !ok || isText || fields.Len() == 0 {
+	fields, ok := indexable(row)
+	if !ok || fields.Len() == 0 {
 		return fmt.Errorf("a row is %s: want a list of one field or more", describe(row))
 	}
 	for i := range fields.Len() {

@@ -115,11 +115,15 @@ func dateFormat(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	if err != nil {
 		return nil, err
 	}
+	return written(thread, formatDate(items, d.Time))
+}
+
+func formatDate(items []item, t time.Time) string {
 	var out strings.Builder
 	for _, i := range items {
-		i.write(&out, d.Time)
+		i.write(&out, t)
 	}
-	return written(thread, out.String())
+	return out.String()
 }
 
 func dateMake(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
