@@ -24,7 +24,18 @@ const secret = "the outside secret\n"
 
 func newBench(t *testing.T, o Options) *bench {
 	t.Helper()
-	return newBenchIn(t, t.TempDir(), o)
+	return newBenchIn(t, fastDir(t), o)
+}
+
+// fastDir is a folder in memory where there is one: these tests sync a lot.
+func fastDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "signalbox-editor-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 func newBenchIn(t *testing.T, dir string, o Options) *bench {

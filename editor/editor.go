@@ -147,9 +147,9 @@ func (e *Editor) keep(session string, change *Change) error {
 	if e.limits.Keep != nil {
 		if err := e.limits.Keep(*change); err != nil {
 			if _, undone := e.apply(change.inverse(), true); undone != nil {
-				return notKept(fmt.Errorf("%v, and taking it back: %v", err, undone))
+				return fmt.Errorf("%w: %v", errUncertain, undone)
 			}
-			return notKept(err)
+			return notKept()
 		}
 	}
 	e.history.record(*change)

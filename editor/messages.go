@@ -98,8 +98,10 @@ func notOpen(at location) *refusal {
 	return refuse("not_open", "The file %s is not open for changes. An action `edit_trigger`, `edit_executor`, `edit_contract` or `add_tests` opens the files that may be changed.", at.shown)
 }
 
-func notKept(err error) *refusal {
-	return refuse("not_kept", "The change could not be stored and was taken back: %v", err)
+// notKept says nothing of the cause: that is the caller's, and may name places
+// that no model is to see.
+func notKept() *refusal {
+	return refuse("not_kept", "The change could not be stored and was taken back.")
 }
 
 // sentinels for what the tree found; explain turns them into sentences.
@@ -134,12 +136,12 @@ func explain(at location, command string, err error) error {
 	case errors.Is(err, errChanged):
 		return refuse("file_changed", "The file %s has been changed by someone else. Nothing was done; please view it again.", at.shown)
 	}
-	return explainErrno(at, err)
+	return explainErrno(at, command, err)
 }
 
-func explainErrno(at location, err error) error {
+func explainErrno(at location, command string, err error) error {
 	switch {
-	case errors.Is(err, unix.ENOENT):
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR) && command != "create":
 		return missing(at)
 	case errors.Is(err, unix.ENOTDIR):
 		return refuse("not_directory", "The path %s leads through a file. Please provide a valid path.", at.shown)
