@@ -3,37 +3,28 @@ package maintenance
 import (
 	"context"
 	"fmt"
-	"path"
-	"strings"
 
 	"signalbox/editor"
 	"signalbox/rule"
+	"signalbox/rule/frame"
 )
 
-// part is a part of a draft that an edit_… action opens.
+// part is a part of a draft that an edit_… action opens. Patterns are as
+// editor.Only takes them.
 type part struct {
-	action action
-	about  string
-	holds  func(p string) bool
+	about    string
+	patterns []string
 }
+
+func (p part) holds(path string) bool { return editor.Only(p.patterns...)(path) }
 
 // parts are all of them. Helpers belong to both programs.
 var parts = map[action]part{
-	"edit_contract": {about: "manifest.json and README.md", holds: func(p string) bool {
-		return p == rule.ManifestFile || p == rule.ReadmeFile
-	}},
-	"edit_trigger": {about: "trigger.star and helper *.star files", holds: func(p string) bool {
-		return isStar(p) && p != rule.ExecutorFile
-	}},
-	"edit_executor": {about: "execute.star and helper *.star files", holds: func(p string) bool {
-		return isStar(p) && p != rule.TriggerFile
-	}},
-	"add_tests": {about: "tests/*.json", holds: func(p string) bool {
-		return path.Dir(p) == "tests" && strings.HasSuffix(p, ".json")
-	}},
+	"edit_contract": {"manifest.json and README.md", []string{rule.ManifestFile, rule.ReadmeFile}},
+	"edit_trigger":  {"trigger.star and helper *.star files", []string{"*.star", "!" + rule.ExecutorFile}},
+	"edit_executor": {"execute.star and helper *.star files", []string{"*.star", "!" + rule.TriggerFile}},
+	"add_tests":     {"tests/*.json", []string{"tests/*.json"}},
 }
-
-func isStar(p string) bool { return !strings.Contains(p, "/") && strings.HasSuffix(p, ".star") }
 
 // createRule shows the draft, which the host has made already.
 func (s *session) createRule() (answer, error) {
@@ -47,8 +38,7 @@ func (s *session) createRule() (answer, error) {
 // open makes one part of the draft writable, and no other.
 func (s *session) open(a action) (answer, error) {
 	opened := parts[a]
-	opened.action = a
-	s.part = &opened
+	s.part = opened
 	files := []string{}
 	for _, p := range s.draft.Tree().Paths() {
 		if opened.holds(p) {
@@ -65,15 +55,18 @@ func (s *session) open(a action) (answer, error) {
 // model hears of it; a change that can't be kept is taken back by starting the
 // editor anew from the draft.
 func (s *session) editCall(ctx context.Context, arguments string) (result, error) {
-	if refusal := s.closed(arguments); refusal != "" {
-		return complain(refusal), nil
-	}
 	if err := s.startEditor(ctx); err != nil {
 		return result{}, err
 	}
-	edited, err := s.editor.Call(ctx, s.draft.Identity().Attempt, []byte(arguments))
+	reply, err := s.editor.Call(ctx, frame.Edit{
+		Session: s.draft.Identity().Attempt, Args: []byte(arguments), Writable: s.part.patterns,
+	})
 	if err != nil {
-		return result{}, err
+		return result{}, fmt.Errorf("editing the draft: %w", err)
+	}
+	var edited editor.Result
+	if err := rule.Decode(reply, &edited); err != nil {
+		return result{}, fmt.Errorf("reading the editor's reply: %w", err)
 	}
 	if edited.Change != nil {
 		if err := s.keep(*edited.Change); err != nil {
@@ -83,39 +76,15 @@ func (s *session) editCall(ctx context.Context, arguments string) (result, error
 	return result{text: edited.Text, gist: edited.Text, failed: !edited.OK}, nil
 }
 
-// closed returns why the call would change a file that is not open, "" where it
-// may go on. Arguments that can't be read go on too: the editor says why.
-func (s *session) closed(arguments string) string {
-	var args editor.Args
-	if rule.Decode([]byte(arguments), &args) != nil || args.Command == "view" {
-		return ""
-	}
-	p, inside := strings.CutPrefix(args.Path, editor.Root+"/")
-	if !inside || rule.CheckPath(p) != nil {
-		return ""
-	}
-	return s.notOpen(p)
-}
-
-func (s *session) notOpen(p string) string {
-	if s.part == nil {
-		return fmt.Sprintf("The file %s/%s is not open. Open a part of the draft with an edit_… action of the rule tool first.", editor.Root, p)
-	}
-	if !s.part.holds(p) {
-		return fmt.Sprintf("The file %s/%s is not open: %s opened %s.", editor.Root, p, s.part.action, s.part.about)
-	}
-	return ""
-}
-
 // keep writes an editor's change to the draft. The editor runs elsewhere and is
 // not believed: what it changed has to be open, and to follow from what is here.
 func (s *session) keep(change editor.Change) error {
-	if refusal := s.notOpen(change.Path); refusal != "" {
-		return fmt.Errorf("%s Nothing was changed", refusal)
+	if !s.part.holds(change.Path) {
+		return fmt.Errorf("the file %s/%s is not open for changes, and nothing was changed", editor.Root, change.Path)
 	}
 	before, had := s.draft.Tree()[change.Path]
 	if had == change.Created || had && string(before) != string(change.Before) {
-		return fmt.Errorf("the file %s/%s is not what it was when it was edited: view it again. Nothing was changed", editor.Root, change.Path)
+		return fmt.Errorf("the file %s/%s is not what it was when it was edited, and nothing was changed: view it again", editor.Root, change.Path)
 	}
 	after := change.After
 	if after == nil {

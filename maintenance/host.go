@@ -3,12 +3,12 @@ package maintenance
 import (
 	"context"
 
-	"signalbox/editor"
 	"signalbox/maintenance/gateway"
 	"signalbox/oracle"
 	"signalbox/proofs"
 	"signalbox/registry/ledger"
 	"signalbox/rule"
+	"signalbox/rule/frame"
 )
 
 // View is one serial of the workspace as maintenance needs it. Cases are the
@@ -51,11 +51,11 @@ type Proposal struct {
 	Dropped []rule.Name
 }
 
-// DraftEditor is str_replace_editor on a copy of a draft, away from the host. A
-// result with a Change has changed the copy. An error says that it could not
-// run.
+// DraftEditor is str_replace_editor on a copy of a draft, away from the host;
+// *containers.DraftEditor is one. Call returns an editor.Result as JSON. An
+// error says that there is none.
 type DraftEditor interface {
-	Call(ctx context.Context, session string, args []byte) (editor.Result, error)
+	Call(ctx context.Context, call frame.Edit) ([]byte, error)
 	Close() error
 }
 

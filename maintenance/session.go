@@ -21,7 +21,7 @@ type session struct {
 	draft       *draft.Draft
 	gateway     *gateway.Gateway
 	editor      DraftEditor // opened by the first edit
-	part        *part       // what the editor may change; nil before any edit_… action
+	part        part        // what the editor may change; nothing before any edit_… action
 	messages    []gateway.Message
 	progress    *progress
 	counts      Counts

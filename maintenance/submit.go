@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"signalbox/oracle"
 	"signalbox/rule"
@@ -106,7 +107,7 @@ func unchanged(view View, draft rule.Program) bool {
 func programsOf(p rule.Program) rule.Tree {
 	tree := rule.Tree{}
 	for path, data := range p.Source.Tree() {
-		if isStar(path) {
+		if strings.HasSuffix(path, ".star") {
 			tree[path] = data
 		}
 	}

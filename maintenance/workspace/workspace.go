@@ -1,23 +1,21 @@
 // Package workspace is what maintenance works in: the registry's cases and
-// active rules, the oracle as the judge of drafts, and the place where a draft
-// that passed becomes a proposal with a proof. It holds no loop and no model.
+// active rules, and the place where a draft that passed becomes a proposal with
+// a proof. It holds no loop and no model.
 package workspace
 
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"signalbox/maintenance"
-	"signalbox/oracle"
 	"signalbox/oracle/admission"
 	"signalbox/registry"
 	"signalbox/rule"
 )
 
-// Desk is the Workspace and the Judge of maintenance over one registry. Who is
-// named as the author of every change that an attempt makes.
+// Desk is maintenance's Workspace over one registry. Who is named as the author
+// of every change that an attempt makes. Office says whether a family without
+// hidden cases may be proposed: activating is the maintainer's decision.
 type Desk struct {
 	Registry *registry.Registry
 	Office   *admission.Office
@@ -31,10 +29,14 @@ func (d *Desk) View(ctx context.Context) (maintenance.View, error) {
 	if err != nil {
 		return maintenance.View{}, err
 	}
-	state := snapshot.State()
-	view := maintenance.View{Mapping: rule.Mapping{}}
-	if view.Cases, err = snapshot.Cases(ctx); err != nil {
+	today, err := d.Office.Proposal(ctx, snapshot, nil, nil)
+	if err != nil {
 		return maintenance.View{}, err
+	}
+	state := snapshot.State()
+	view := maintenance.View{
+		Cases: today.Cases, Policy: today.Policy, Suite: today.Suite, Base: today.Base, Tool: today.Tool,
+		Mapping: rule.Mapping{}, Known: map[rule.Name]rule.Family{},
 	}
 	if state.Active != nil {
 		view.Mapping = state.Active.Mapping
@@ -42,8 +44,9 @@ func (d *Desk) View(ctx context.Context) (maintenance.View, error) {
 			return maintenance.View{}, err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(state.Rules)) {
-		if state.Rules[name].Locked {
+	for name, known := range state.Rules {
+		view.Known[name] = known.Family
+		if known.Locked {
 			view.Locked = append(view.Locked, name)
 		}
 	}
@@ -55,7 +58,8 @@ func (d *Desk) View(ctx context.Context) (maintenance.View, error) {
 	return view, nil
 }
 
-// programs loads those members that the registry still has as active.
+// programs loads those members that the registry still has as active, each in
+// its environment as it is now.
 func programs(s *registry.Snapshot, members rule.Collection) ([]rule.Program, error) {
 	var loaded []rule.Program
 	for _, member := range members {
@@ -63,7 +67,11 @@ func programs(s *registry.Snapshot, members rule.Collection) ([]rule.Program, er
 		if !ok || revision.State != registry.RevisionActive {
 			continue
 		}
-		program, err := s.Program(member)
+		now, err := s.Member(member.Rule, member.Revision)
+		if err != nil {
+			return nil, err
+		}
+		program, err := s.Program(now)
 		if err != nil {
 			return nil, err
 		}
@@ -81,55 +89,10 @@ func (d *Desk) change(why string) registry.Change {
 	return registry.Change{Who: d.Who, Why: why, Maintenance: true}
 }
 
-// evidence is what a judged candidate keeps for its proof.
-type evidence struct {
-	proposal oracle.Proposal
-	report   *oracle.Report
-}
-
-// Check has the oracle run the candidate over its cases.
-func (d *Desk) Check(ctx context.Context, c maintenance.Candidate) (maintenance.Report, error) {
-	snapshot, err := d.Registry.Snapshot(ctx)
-	if err != nil {
-		return maintenance.Report{}, err
-	}
-	proposal, err := d.Office.Proposal(ctx, snapshot, c.Programs, c.Mapping)
-	if err != nil {
-		return maintenance.Report{}, err
-	}
-	report, err := d.Office.Check(ctx, proposal, nil)
-	if err != nil {
-		return maintenance.Report{}, err
-	}
-	return told(report, proposal), nil
-}
-
-// told turns the oracle's report into maintenance's words. A family without
-// hidden cases is no fault of a draft: whether it may be activated is the
-// maintainer's decision.
-func told(report *oracle.Report, proposal oracle.Proposal) maintenance.Report {
-	out := maintenance.Report{Passed: report.Passed(), Evidence: evidence{proposal, report}}
-	for _, r := range report.Refusals {
-		out.Findings = append(out.Findings, maintenance.Finding{
-			Kind: string(r.Kind), Rule: r.Rule, Family: r.Family, Case: r.Case, Part: r.Part, Probe: r.Probe, Detail: r.Detail,
-		})
-	}
-	for _, f := range report.Families {
-		out.Families = append(out.Families, maintenance.Coverage{
-			Family: f.Family, Cases: f.Visible.Positive + f.Hidden.Positive, Right: f.Visible.Covered + f.Hidden.Covered,
-		})
-	}
-	return out
-}
-
 // Propose saves the draft as a revision, and the collection that it passed in
 // as a proposal with a signed proof.
 func (d *Desk) Propose(ctx context.Context, p maintenance.Proposal) (rule.Digest, error) {
-	found, ok := p.Report.Evidence.(evidence)
-	if !ok {
-		return "", fmt.Errorf("proposing %q: the report is not the oracle's", p.Draft.Member.Rule)
-	}
-	proven, err := d.Office.Sign(found.report, found.proposal)
+	proven, err := d.Office.Sign(p.Report, p.Checked)
 	if err != nil {
 		return "", err
 	}
