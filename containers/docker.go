@@ -40,9 +40,10 @@ type daemon interface {
 	Remove(ctx context.Context, idOrName string) error
 	// List returns the containers that carry all labels, running or not.
 	List(ctx context.Context, labels ...string) ([]listedContainer, error)
-	// Watch calls changed on each event that may void what was checked, and
-	// returns when the engine's event stream ends.
-	Watch(ctx context.Context, changed func(what string)) error
+	// Watch calls changed on each event that may void what was checked, with the
+	// name of the image that went or "" where it is the engine itself, and returns
+	// when the engine's event stream ends.
+	Watch(ctx context.Context, changed func(image string)) error
 	Close() error
 }
 
@@ -301,13 +302,18 @@ func (d *docker) List(ctx context.Context, labels ...string) ([]listedContainer,
 	return all, nil
 }
 
-func (d *docker) Watch(ctx context.Context, changed func(what string)) error {
+func (d *docker) Watch(ctx context.Context, changed func(image string)) error {
 	messages, errs := d.api.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
 		filters.Arg("type", string(events.ImageEventType)), filters.Arg("type", string(events.DaemonEventType)))})
 	for {
 		select {
 		case message := <-messages:
-			changed(string(message.Type) + " " + string(message.Action))
+			switch {
+			case message.Type == events.DaemonEventType:
+				changed("")
+			case message.Action == events.ActionDelete:
+				changed(message.Actor.ID)
+			}
 		case err := <-errs:
 			return sealed("watching the engine", err)
 		}

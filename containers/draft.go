@@ -20,7 +20,7 @@ type DraftEditor struct {
 	broken error
 }
 
-// EditDraft starts an editor on a copy of a draft's tree. The caller closes it.
+// EditDraft starts an editor on a copy of a draft's texts. The caller closes it.
 // The error is ErrUnavailable or ErrEnvironmentChanged, or says why the tree
 // can't be edited.
 func (e *Engine) EditDraft(ctx context.Context, tree rule.Tree) (*DraftEditor, error) {
@@ -32,11 +32,7 @@ func (e *Engine) EditDraft(ctx context.Context, tree rule.Tree) (*DraftEditor, e
 	if err != nil {
 		return nil, err
 	}
-	err = started.load(ctx, rule.Source{})
-	if err == nil {
-		err = started.sendTree(ctx, tree)
-	}
-	if err != nil {
+	if err := started.load(ctx, tree); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening draft: %w", err), started.Close())
 	}
 	return &DraftEditor{cell: started}, nil

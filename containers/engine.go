@@ -166,7 +166,11 @@ func olderAPI(version string) bool {
 func (e *Engine) watch(ctx context.Context) {
 	const between = time.Second
 	for {
-		e.daemon.Watch(ctx, func(string) { e.forget() })
+		_ = e.daemon.Watch(ctx, func(image string) {
+			if image == "" || image == e.imageRef() {
+				e.forget()
+			}
+		})
 		if ctx.Err() != nil {
 			return
 		}
@@ -185,6 +189,12 @@ func (e *Engine) forget() {
 	defer e.mu.Unlock()
 	e.facts, e.ref = nil, ""
 	e.epoch++
+}
+
+func (e *Engine) imageRef() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ref
 }
 
 func (e *Engine) currentEpoch() uint64 {

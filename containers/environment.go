@@ -72,14 +72,13 @@ func (e *Engine) ensureImage(ctx context.Context) (string, error) {
 	if ref != "" {
 		return ref, nil
 	}
-	ref, loaded, err := e.image.ensure(ctx, e.daemon)
+	ref, err := e.image.ensure(ctx, e.daemon)
 	if err != nil {
 		return "", err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	// Loading is an event itself; then the next use asks once more.
-	if e.epoch == epoch && !loaded {
+	if e.epoch == epoch {
 		e.ref = ref
 	}
 	return ref, nil

@@ -126,19 +126,19 @@ func tarOf(files ...file) ([]byte, error) {
 // ensure returns the engine's own name for the image, which it loads only where
 // the engine has none. An engine that names images by their config has it under
 // image.ID; another is searched by label, and config and layers are compared.
-func (image kernelImage) ensure(ctx context.Context, d daemon) (ref string, loaded bool, err error) {
-	ref, err = image.find(ctx, d)
+func (image kernelImage) ensure(ctx context.Context, d daemon) (string, error) {
+	ref, err := image.find(ctx, d)
 	if err != nil || ref != "" {
-		return ref, false, err
+		return ref, err
 	}
 	if err := d.Load(ctx, bytes.NewReader(image.archive)); err != nil {
-		return "", false, err
+		return "", err
 	}
 	ref, err = image.find(ctx, d)
 	if err == nil && ref == "" {
 		err = fmt.Errorf("loading image %s: the engine took it but doesn't list it: %w", image.ID.Short(), ErrUnavailable)
 	}
-	return ref, true, err
+	return ref, err
 }
 
 // find returns the engine's name for the image, "" where it has none. One

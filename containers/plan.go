@@ -106,6 +106,9 @@ func planFor(env rule.Environment, image string, role rule.Role, labels map[stri
 		Labels: maps.Clone(labels),
 	}
 	plan.Labels[labelRole] = string(role)
+	if limits.TmpfsSize <= 0 || limits.TmpfsInodes <= 0 {
+		return Plan{}, fmt.Errorf("container without a limit on tmpfs size or tmpfs inodes")
+	}
 	if folder, ok := treeFolders[role]; ok {
 		plan.Tmpfs[folder] = fmt.Sprintf("rw,noexec,nosuid,nodev,size=%d,nr_inodes=%d,uid=%d,gid=%d,mode=0700",
 			limits.TmpfsSize, limits.TmpfsInodes, uid, gid)
@@ -129,8 +132,6 @@ func (p Plan) check() error {
 			return fmt.Errorf("container without a limit on %s", limit.Name)
 		}
 	}
-	if _, err := profileText(p.Seccomp); err != nil {
-		return err
-	}
-	return nil
+	_, err := profileText(p.Seccomp)
+	return err
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	"signalbox/rule"
 	"signalbox/rule/frame"
@@ -25,12 +27,15 @@ type answer struct {
 	failed *ended
 }
 
-// load gives the program its source. Loading is hostile too, so it is under a
-// deadline as a call is. The returned error is *ended where the program's
-// source is at fault.
-func (c *cell) load(ctx context.Context, source rule.Source) error {
-	texts := make(map[string]string, len(source.Tree()))
-	for p, data := range source.Tree() {
+// load gives the program its files: a rule's source, or a draft. Loading is
+// hostile too, so it is under a deadline as a call is. The returned error is
+// *ended where the files are at fault.
+func (c *cell) load(ctx context.Context, files rule.Tree) error {
+	texts := make(map[string]string, len(files))
+	for p, data := range files {
+		if !utf8.Valid(data) {
+			return &ended{rule.FailureSchema, fmt.Sprintf("file %q is not UTF-8", p)}
+		}
 		texts[p] = string(data)
 	}
 	body, err := rule.Canonical(frame.Load{Role: c.plan.Role, Steps: c.limits.Steps, Source: texts})
@@ -133,6 +138,10 @@ func (c *cell) answers(ctx context.Context, requests []request, ids []uint64, wi
 			return all, c.diagnose(ctx, err)
 		}
 		if header.ID != ids[i] {
+			// A second answer to an earlier request voids the first.
+			if at := slices.Index(ids[:i], header.ID); at >= 0 {
+				all = all[:at]
+			}
 			return all, c.violation("answered request %d, which wasn't asked", header.ID)
 		}
 		got, err := c.understand(r, header.Kind, body)

@@ -199,7 +199,7 @@ func (r *Residents) ready(ctx context.Context, s *resident, program rule.Program
 	if err != nil {
 		return err
 	}
-	if err := started.load(ctx, program.Source); err != nil {
+	if err := started.load(ctx, program.Source.Tree()); err != nil {
 		return errors.Join(r.refusal(s, err), started.Close())
 	}
 	s.cell, s.epoch = started, epoch

@@ -45,7 +45,7 @@ func main() {
 		case frame.KindExecute:
 			execute(header.ID, body, tree)
 		case frame.KindEdit:
-			edit(header.ID, body, tree)
+			edit(header.ID, body)
 		}
 	}
 }
@@ -58,12 +58,17 @@ func say(id uint64, kind frame.Kind, body any) {
 	frame.WriteJSON(out, id, kind, body)
 }
 
+var sources int
+
 func load(id uint64, body []byte) {
+	var source frame.Load
+	json.Unmarshal(body, &source)
+	sources = len(source.Source)
 	switch {
 	case bytes.Contains(body, []byte("refuse to load")):
 		say(id, frame.KindFailure, frame.Failed{Failure: "crash", Detail: "trigger.star:1: no"})
 	case bytes.Contains(body, []byte("hang while loading")):
-		select {}
+		time.Sleep(time.Hour)
 	default:
 		say(id, frame.KindReady, nil)
 	}
@@ -90,16 +95,16 @@ func execute(id uint64, body []byte, tree frame.Tree) {
 }
 
 // edit answers with the arguments and the number of files.
-func edit(id uint64, body []byte, tree frame.Tree) {
+func edit(id uint64, body []byte) {
 	var call frame.Edit
 	json.Unmarshal(body, &call)
 	switch string(call.Args) {
 	case "hang":
-		select {}
+		time.Sleep(time.Hour)
 	case "fail":
 		say(id, frame.KindFailure, frame.Failed{Failure: "crash", Detail: "no draft"})
 	default:
-		reply(id, fmt.Sprintf("[%q,%d]", call.Args, len(tree)))
+		reply(id, fmt.Sprintf("[%q,%d]", call.Args, sources))
 	}
 }
 
@@ -205,7 +210,7 @@ func act(id uint64, instruction string) {
 		os.Exit(0)
 	case "close":
 		out.Close()
-		select {}
+		time.Sleep(time.Hour)
 	default:
 		reply(id, noMatch)
 	}
