@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"signalbox/proofs"
+	"signalbox/registry/ledger"
 	"signalbox/rule"
 )
 
@@ -180,4 +181,8 @@ func replaceFile(t testing.TB, path string, data []byte) {
 func removeObject(t testing.TB, path string) {
 	t.Helper()
 	must(t, os.Remove(path))
+}
+
+func markOf(serial uint64, digest rule.Digest) ledger.Mark {
+	return ledger.Mark{Serial: serial, Digest: digest}
 }

@@ -1,0 +1,184 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary be other processes.
+func TestMain(m *testing.M) {
+	if role := os.Getenv("REGISTRY_TEST_HELPER"); role != "" {
+		os.Exit(helper(role, os.Getenv("REGISTRY_TEST_HOME")))
+	}
+	os.Exit(m.Run())
+}
+
+func helper(role, home string) int {
+	verb, argument, _ := strings.Cut(role, " ")
+	r, err := Open(home, Options{LockTimeout: 20 * time.Second})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	switch verb {
+	case "touch": // that many commits
+		n, _ := strconv.Atoi(argument)
+		for range n {
+			if err := touch(r, ann); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 1
+			}
+		}
+	case "die": // at that step of one commit
+		r.atStep = func(step string) error {
+			if step == argument {
+				die()
+			}
+			return nil
+		}
+		if err := touch(r, ann); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		fmt.Println("acknowledged")
+	case "hold": // the lock, until killed
+		if _, err := r.lock(context.Background()); err != nil {
+			return 1
+		}
+		fmt.Println("locked")
+		select {}
+	case "commit": // once, for strace to kill
+		runtimeQuiet()
+		if err := touch(r, ann); err != nil {
+			return 1
+		}
+		fmt.Println("acknowledged")
+	case "naive": // once, without any care
+		naive(r)
+		fmt.Println("acknowledged")
+	}
+	return 0
+}
+
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+// naive writes the next registry in place, in pieces, as a program without a
+// care would. It is the control of the crash tests.
+func naive(r *Registry) {
+	was, err := r.load()
+	if err != nil {
+		return
+	}
+	was.state.Serial.N++
+	was.state.Serial.Prev = was.digest
+	data, err := was.state.encode()
+	if err != nil {
+		return
+	}
+	file, err := os.Create(r.path(registryFile))
+	if err != nil {
+		return
+	}
+	for len(data) > 0 {
+		n := min(200, len(data))
+		if _, err := file.Write(data[:n]); err != nil {
+			return
+		}
+		data = data[n:]
+	}
+	_ = file.Close()
+}
+
+func other(r *Registry, role string) *exec.Cmd {
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), "REGISTRY_TEST_HELPER="+role, "REGISTRY_TEST_HOME="+r.Dir())
+	return command
+}
+
+// TestTwoProcesses has two processes commit at once.
+func TestTwoProcesses(t *testing.T) {
+	r := newHome(t)
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			if out, err := other(r, "touch 15").CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	group.Wait()
+	if n := snapshot(t, r).Serial().N; n != 31 {
+		t.Errorf("serial %d, want 31: a commit was lost", n)
+	}
+}
+
+// TestKilledAtEachStep kills a process at every step of a commit. What is there
+// afterwards is the old or the new registry, the new one if it was acknowledged,
+// and the next commit works and cleans up.
+func TestKilledAtEachStep(t *testing.T) {
+	for _, step := range append([]string{"nowhere"}, commitSteps...) {
+		t.Run(step, func(t *testing.T) {
+			r := newHome(t)
+			out, err := other(r, "die "+step).Output()
+			if (err == nil) != (step == "nowhere") {
+				t.Fatalf("the process ended with %v", err)
+			}
+			checkAfterCrash(t, r, string(out))
+		})
+	}
+}
+
+// checkAfterCrash asserts old or new, and that the next commit works.
+func checkAfterCrash(t *testing.T, r *Registry, out string) {
+	t.Helper()
+	s, err := r.Snapshot(context.Background())
+	if err != nil {
+		t.Fatalf("after the crash: %v", err)
+	}
+	n := s.Serial().N
+	if n != 1 && n != 2 || n == 1 && strings.Contains(out, "acknowledged") {
+		t.Errorf("serial %d after %q", n, out)
+	}
+	must(t, touch(r, ann))
+	if got := snapshot(t, r).Serial().N; got != n+1 {
+		t.Errorf("serial %d after the next commit, want %d", got, n+1)
+	}
+	if left := leftovers(t, r); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestLockOfAKilledProcess is free at once.
+func TestLockOfAKilledProcess(t *testing.T) {
+	r := newHome(t)
+	r.lockTimeout = 200 * time.Millisecond
+	command := other(r, "hold")
+	out, err := command.StdoutPipe()
+	must(t, err)
+	must(t, command.Start())
+	if _, err := out.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if err := touch(r, ann); !errors.Is(err, ErrLocked) {
+		t.Errorf("got %v, want ErrLocked", err)
+	}
+	must(t, command.Process.Signal(syscall.SIGSTOP))
+	if err := touch(r, ann); !errors.Is(err, ErrLocked) {
+		t.Errorf("stopped holder: got %v, want ErrLocked", err)
+	}
+	must(t, command.Process.Kill())
+	_ = command.Wait()
+	must(t, touch(r, ann))
+}
