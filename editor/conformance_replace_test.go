@@ -1,7 +1,6 @@
 package editor
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -335,8 +334,6 @@ func undoDepth(b *bench) {
 		}
 	}
 }
-
-var errFault = errors.New("fault")
 
 // steps are all places where a change can fail.
 var steps = []string{"open folder", "open", "read", "create", "write", "chmod", "sync", "rename", "compare", "sync folder", "make folder"}

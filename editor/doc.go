@@ -18,7 +18,9 @@
 //
 // An integer or an array of integers that arrives as a string, or as 1.0, is
 // taken where nothing is lost and the result says Repaired. Nothing else is
-// repaired.
+// repaired. A parameter that the command doesn't use is an error, because a
+// model that gives one expects it to count; null, "", 0 and [] are let through,
+// the last three as Repaired.
 //
 // Each error is a sentence for the model and a stable code for the audit. The
 // codes of arguments: bad_json, trailing_data, not_object, duplicate_parameter,

@@ -25,7 +25,8 @@ type Options struct {
 	UndoBytes   int64 // bytes kept for undo in all: 16 MiB
 
 	// Keep, where it is set, is called with each change after it was made and
-	// before its result is given. An error takes the change back.
+	// before its result is given. An error takes the change back. It must not
+	// call the editor.
 	Keep func(Change) error
 }
 

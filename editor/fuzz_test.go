@@ -59,7 +59,7 @@ func checkCall(t *testing.T, arguments []byte) Result {
 	if !got.OK || othersOf(b, got.Change.Path, before) != othersOf(b, got.Change.Path, b.state()) {
 		t.Fatalf("%s changed more than %s", arguments, got.Change.Path)
 	}
-	checkStretch(t, *got.Change)
+	checkStretch(t, arguments, *got.Change)
 	if back := b.e.Undo("s", ""); !back.OK {
 		t.Fatalf("undo: %+v", back)
 	}
@@ -93,22 +93,38 @@ func contents(state string) string {
 	return strings.Join(kept, "\n")
 }
 
-// checkStretch asserts that an edit changed one stretch of whole characters and
-// that what stands around it is the same.
-func checkStretch(t *testing.T, c Change) {
+// checkStretch asserts that an edit changed one stretch, no longer than what it
+// was asked to take out and put in (with line endings of two bytes, and one for
+// a last line without), and that the rest is the same.
+func checkStretch(t *testing.T, arguments []byte, c Change) {
 	t.Helper()
-	if c.Created || c.Removed {
+	if !utf8.Valid(c.After) || bytes.IndexByte(c.After, 0) >= 0 || bytes.Equal(c.Before, c.After) && !c.Created {
+		t.Fatalf("not an edit of a text: %q", c.After)
+	}
+	if c.Created {
 		return
 	}
-	start := 0
-	for start < min(len(c.Before), len(c.After)) && c.Before[start] == c.After[start] {
+	asked, err := parseCall(arguments)
+	must(t, err)
+	start, shorter := 0, min(len(c.Before), len(c.After))
+	for start < shorter && c.Before[start] == c.After[start] {
 		start++
 	}
-	if bytes.HasPrefix(c.Before, []byte(bom)) && start < len(bom) {
-		t.Fatalf("the byte order mark is gone: %q", c.After)
+	tail := 0
+	for tail < shorter-start && c.Before[len(c.Before)-1-tail] == c.After[len(c.After)-1-tail] {
+		tail++
 	}
-	if !utf8.Valid(c.After) || bytes.IndexByte(c.After, 0) >= 0 || bytes.Equal(c.Before, c.After) {
-		t.Fatalf("not an edit of a text: %q", c.After)
+	longest := func(text *string) int {
+		if text == nil {
+			return 0
+		}
+		return len(*text) + strings.Count(*text, "\n")
+	}
+	if out, in := len(c.Before)-start-tail, len(c.After)-start-tail; out > longest(asked.OldStr) || in > longest(asked.NewStr)+4 {
+		t.Fatalf("%s turned %q into %q", arguments, c.Before, c.After)
+	}
+	if bytes.HasPrefix(c.Before, []byte(bom)) && !bytes.HasPrefix(c.After, []byte(bom)) {
+		t.Fatalf("the byte order mark is gone: %q", c.After)
 	}
 }
 
