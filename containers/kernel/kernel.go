@@ -11,10 +11,6 @@ import (
 	"signalbox/rule/frame"
 )
 
-// maxReply bounds a reply's body, in bytes: an outcome at its limits, whatever
-// its text looks like escaped, or none.
-const maxReply = 24 << 20
-
 // kernel is the state between frames. What it holds depends on the role that
 // the load gave it.
 type kernel struct {
@@ -30,9 +26,6 @@ type kernel struct {
 // answer serves one request: it returns the kind and the body of its answer.
 func (k *kernel) answer(kind frame.Kind, body []byte) (frame.Kind, []byte) {
 	reply, err := k.serve(kind, body)
-	if err == nil && len(reply) > maxReply {
-		err = &star.Error{Failure: rule.FailureOutput, Detail: fmt.Sprintf("the reply has %d bytes: the limit is %d", len(reply), maxReply)}
-	}
 	switch {
 	case err != nil:
 		return frame.KindFailure, failed(err)

@@ -11,8 +11,13 @@ import (
 	"signalbox/rule"
 )
 
-// maxDetail bounds each of the two parts of a failure's detail, in bytes.
-const maxDetail = 1_000
+const (
+	// maxDetail bounds each of the two parts of a failure's detail, in bytes.
+	maxDetail = 1_000
+	// maxReply bounds an executor's reply, in bytes: an outcome at its limits,
+	// unless it is full of control characters.
+	maxReply = 24 << 20
+)
 
 // Error says how a program failed and where, for a maintainer.
 type Error struct {
@@ -63,7 +68,29 @@ func (p *Program) Execute(task rule.Document, args rule.Value, files Files) ([]b
 	if !ok || !a.executor.Abstained && a.executor.Outcome == nil {
 		return nil, schemaError(fmt.Errorf("execute returned %s: want result(…) or abstain()", describe(given)))
 	}
+	if a.executor.Outcome != nil && encodedSize(*a.executor.Outcome) > maxReply {
+		return nil, &Error{Failure: rule.FailureOutput, Detail: fmt.Sprintf("the reply is longer than %d bytes", maxReply)}
+	}
 	return rule.Canonical(a.executor)
+}
+
+// encodedSize says about how long an outcome is as JSON, without writing it:
+// escapes can make a text six times as long.
+func encodedSize(outcome rule.Outcome) int {
+	size := len(outcome.Output)
+	for p, text := range outcome.Files {
+		size += len(p) + 10
+		if text == nil {
+			continue
+		}
+		size += len(*text)
+		for i := range len(*text) {
+			if c := (*text)[i]; c < ' ' {
+				size += 5
+			}
+		}
+	}
+	return size
 }
 
 // call runs the entry function on a fresh thread.
