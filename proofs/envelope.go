@@ -15,7 +15,7 @@ import (
 const payloadType = "application/vnd.in-toto+json"
 
 // maxEnvelope bounds an envelope, in bytes.
-const maxEnvelope = 16 << 20
+const maxEnvelope = 8 << 20
 
 // Envelope is a DSSE envelope as it is stored.
 type Envelope []byte
@@ -37,6 +37,9 @@ func Sign(key *Key, p Predicate) (Envelope, error) {
 		return nil, fmt.Errorf("signing proof: %w", ErrNoKey)
 	}
 	payload, err := newStatement(p).encode()
+	if err == nil && len(payload) > maxEnvelope/2 {
+		err = fmt.Errorf("statement has %d bytes: the limit is %d", len(payload), maxEnvelope/2)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("signing proof: %w", err)
 	}
@@ -52,11 +55,7 @@ func seal(key *Key, kind string, payload []byte) (Envelope, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing proof: %w", err)
 	}
-	data, err := rule.Canonical(wireOf(envelope))
-	if err == nil && len(data) > maxEnvelope {
-		err = fmt.Errorf("%d bytes: the limit is %d", len(data), maxEnvelope)
-	}
-	return data, err
+	return rule.Canonical(wireOf(envelope))
 }
 
 // wire is dsse.Envelope for the strict decoder, which wants every name.
