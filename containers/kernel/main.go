@@ -1,3 +1,8 @@
+// The runtime must not hold the container's cgroup files open, nor ask for the
+// system calls to read them.
+//
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
 package main
 
 import (
