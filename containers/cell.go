@@ -28,10 +28,11 @@ type cell struct {
 	limits rule.Limits
 	name   string
 
-	mu   sync.Mutex // guards what Close needs of a cell that is still starting
-	id   string
-	pid  int
-	conn net.Conn
+	mu      sync.Mutex // guards what Close needs of a cell that is still starting
+	id      string
+	pid     int
+	folders []string // cgroup folders, once they are known to be this container's
+	conn    net.Conn
 
 	stream   *demux
 	out      *frame.Reader
@@ -147,9 +148,7 @@ func (c *cell) checkPosture(ctx context.Context) error {
 	if !found || !state.Running || state.PID <= 0 {
 		return fmt.Errorf("container ended after its greeting%s: %w", c.lastWords(), ErrUnavailable)
 	}
-	c.mu.Lock()
 	c.pid = state.PID
-	c.mu.Unlock()
 	seen, err := readPosture(state.PID)
 	if err != nil {
 		return fmt.Errorf("reading the container's posture on this host: %v: %w", err, ErrUnavailable)
@@ -157,6 +156,9 @@ func (c *cell) checkPosture(ctx context.Context) error {
 	if difference := seen.differs(c.plan, c.id); difference != "" {
 		return fmt.Errorf("container's posture: %s: %w", difference, ErrUnavailable)
 	}
+	c.mu.Lock()
+	c.folders = seen.groups.folders()
+	c.mu.Unlock()
 	c.counters, err = openCounters(seen.groups)
 	if err != nil {
 		return fmt.Errorf("opening the container's counters: %v: %w", err, ErrUnavailable)
@@ -217,7 +219,7 @@ func (c *cell) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), endAllowance)
 		defer cancel()
 		c.mu.Lock()
-		id, pid, conn := c.id, c.pid, c.conn
+		id, folders, conn := c.id, c.folders, c.conn
 		c.mu.Unlock()
 		if conn != nil {
 			conn.Close()
@@ -225,7 +227,7 @@ func (c *cell) Close() error {
 		if id == "" {
 			id = c.name
 		}
-		c.closed = destroy(ctx, c.engine.daemon, id, pid)
+		c.closed = destroy(ctx, c.engine.daemon, id, folders)
 		c.counters.Close()
 		c.engine.mu.Lock()
 		delete(c.engine.live, c)

@@ -4,41 +4,76 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// destroy ends a container and removes it, and returns once its process and its
-// cgroup folders are gone, or an error that says what stayed. pid is that of its
-// program on this host, 0 where it isn't known.
+// destroy ends a container and removes it, and returns once its cgroup folders
+// are gone, and with them every process of it, or an error that says what
+// stayed. folders are those of the container; nil where they aren't known yet.
 //
 // The engine's own kill isn't enough: where the first thread of PID 1 is dead
-// and others live, the engine reports success and process and cgroups stay. So
-// this host kills PID 1 itself where it may.
-func destroy(ctx context.Context, d daemon, id string, pid int) error {
-	folders := killFromHost(pid, id)
+// and others live, the engine reports success, and processes and folders stay.
+// So this host kills what is in the folders itself, where it may.
+func destroy(ctx context.Context, d daemon, id string, folders []string) error {
 	if folders == nil {
-		// Not ours to kill, or gone already; the engine says the same by an error.
+		folders = foldersOf(ctx, d, id)
+	}
+	if !killAll(folders) {
+		// There is nothing running, or it isn't this user's to kill; then the
+		// engine does, and removal says how that went.
 		_ = d.Kill(ctx, id)
 	}
 	if err := removeUntilGone(ctx, d, id); err != nil {
 		return err
 	}
-	return awaitGone(ctx, id, pid, folders)
+	return awaitGone(ctx, id, folders)
 }
 
-// killFromHost kills the container's first process and returns its cgroup
-// folders; nil where the process isn't that container's or may not be killed.
-func killFromHost(pid int, id string) []string {
-	groups, err := readGroups(pid)
-	if err != nil || !groups.belongTo(id) {
+// foldersOf asks the engine for the container's process and returns its cgroup
+// folders; nil where it doesn't run.
+func foldersOf(ctx context.Context, d daemon, id string) []string {
+	state, found, err := d.State(ctx, id)
+	if err != nil || !found || state.PID <= 0 {
 		return nil
 	}
-	if syscall.Kill(pid, syscall.SIGKILL) != nil {
-		return nil
+	// The first thread's own file says nothing once it is dead.
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/cgroup", state.PID))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if groups, err := parseGroups(string(text)); err == nil && groups.belongTo(state.ID) {
+			return groups.folders()
+		}
 	}
-	return groups.folders()
+	return nil
+}
+
+// killAll sends SIGKILL to every process in the folders and says whether there
+// was one that could be killed.
+func killAll(folders []string) bool {
+	killed := false
+	for _, folder := range folders {
+		// A process whose first thread is dead is listed among threads alone.
+		for _, list := range []string{"cgroup.procs", "tasks", "cgroup.threads"} {
+			text, err := os.ReadFile(filepath.Join(folder, list))
+			if err != nil {
+				continue
+			}
+			for field := range strings.FieldsSeq(string(text)) {
+				pid, err := strconv.Atoi(field)
+				if err == nil && pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil {
+					killed = true
+				}
+			}
+		}
+	}
+	return killed
 }
 
 // removeUntilGone asks for removal again after an error, since an engine
@@ -59,34 +94,34 @@ func removeUntilGone(ctx context.Context, d daemon, id string) error {
 	}
 }
 
-// awaitGone waits for the process and the cgroup folders to vanish.
-func awaitGone(ctx context.Context, id string, pid int, folders []string) error {
+// awaitGone waits for the cgroup folders to vanish and kills what is still in
+// them. The folder of a container that its runtime has lost is taken away here,
+// which only works once it is empty.
+func awaitGone(ctx context.Context, id string, folders []string) error {
+	const patience = 100 * time.Millisecond
 	wait := time.Millisecond
 	for {
-		left := whatStays(id, pid, folders)
+		left := firstExisting(folders)
 		if left == "" {
 			return nil
 		}
-		killFromHost(pid, id)
+		killAll(folders)
+		if wait > patience {
+			_ = syscall.Rmdir(left)
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("container %s is removed, but %s stays: %w", short(id), left, ErrUnavailable)
+			return fmt.Errorf("container %s is removed, but cgroup folder %s stays: %w", short(id), left, ErrUnavailable)
 		case <-time.After(wait):
-			wait = min(2*wait, 200*time.Millisecond)
+			wait = min(2*wait, 2*patience)
 		}
 	}
 }
 
-func whatStays(id string, pid int, folders []string) string {
-	if groups, err := readGroups(pid); err == nil && groups.belongTo(id) {
-		return fmt.Sprintf("process %d", pid)
-	}
+func firstExisting(folders []string) string {
 	for _, folder := range folders {
-		if !strings.Contains(folder, id) {
-			continue
-		}
 		if _, err := os.Stat(folder); err == nil {
-			return "cgroup folder " + folder
+			return folder
 		}
 	}
 	return ""

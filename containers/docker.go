@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/events"
 	"github.com/docker/docker/api/types/filters"
@@ -65,6 +66,7 @@ type imageFacts struct {
 }
 
 type containerState struct {
+	ID                 string
 	Running, OOMKilled bool
 	PID, ExitCode      int
 	Error              string
@@ -152,7 +154,7 @@ func (d *docker) Image(ctx context.Context, ref string) (imageFacts, bool, error
 	ctx, cancel := context.WithTimeout(ctx, requestDeadline)
 	defer cancel()
 	found, err := d.api.ImageInspect(ctx, ref)
-	if client.IsErrNotFound(err) {
+	if cerrdefs.IsNotFound(err) {
 		return imageFacts{}, false, nil
 	}
 	if err != nil {
@@ -255,14 +257,14 @@ func (d *docker) State(ctx context.Context, id string) (containerState, bool, er
 	ctx, cancel := context.WithTimeout(ctx, requestDeadline)
 	defer cancel()
 	found, err := d.api.ContainerInspect(ctx, id)
-	if client.IsErrNotFound(err) {
+	if cerrdefs.IsNotFound(err) {
 		return containerState{}, false, nil
 	}
 	if err != nil {
 		return containerState{}, false, sealed("inspecting container", err)
 	}
 	s := found.State
-	return containerState{Running: s.Running, OOMKilled: s.OOMKilled, PID: s.Pid, ExitCode: s.ExitCode, Error: s.Error}, true, nil
+	return containerState{ID: found.ID, Running: s.Running, OOMKilled: s.OOMKilled, PID: s.Pid, ExitCode: s.ExitCode, Error: s.Error}, true, nil
 }
 
 func (d *docker) Kill(ctx context.Context, id string) error {
@@ -278,7 +280,7 @@ func (d *docker) Remove(ctx context.Context, idOrName string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeDeadline)
 	defer cancel()
 	err := d.api.ContainerRemove(ctx, idOrName, container.RemoveOptions{Force: true, RemoveVolumes: true})
-	if err != nil && !client.IsErrNotFound(err) {
+	if err != nil && !cerrdefs.IsNotFound(err) {
 		return sealed("removing container", err)
 	}
 	return nil

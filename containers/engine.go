@@ -221,7 +221,7 @@ func (e *Engine) Close() error {
 	left, err := e.daemon.List(ctx, labelEngine+"="+e.labels[labelEngine])
 	errs = append(errs, err)
 	for _, c := range left {
-		errs = append(errs, destroy(ctx, e.daemon, c.ID, 0))
+		errs = append(errs, destroy(ctx, e.daemon, c.ID, nil))
 	}
 	errs = append(errs, e.daemon.Close())
 	return errors.Join(errs...)

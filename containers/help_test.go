@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"signalbox/rule"
 )
@@ -128,16 +127,6 @@ func say(reply rule.TriggerReply) string {
 		return string(reply.Failure)
 	}
 	return string(reply.Verdict)
-}
-
-func within(t testing.TB, d time.Duration, what string, holds func() bool) {
-	t.Helper()
-	for until := time.Now().Add(d); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Errorf("%s: not within %v", what, d)
 }
 
 // golden compares text with a file of testdata; UPDATE=1 writes it.

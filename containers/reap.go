@@ -19,11 +19,7 @@ func (e *Engine) Reap(ctx context.Context) (int, error) {
 		if !abandoned(c.Labels, e.labels[labelBoot]) {
 			continue
 		}
-		pid := 0
-		if state, ok, err := e.daemon.State(ctx, c.ID); err == nil && ok && state.Running {
-			pid = state.PID
-		}
-		if err := destroy(ctx, e.daemon, c.ID, pid); err != nil {
+		if err := destroy(ctx, e.daemon, c.ID, nil); err != nil {
 			errs = append(errs, err)
 			continue
 		}

@@ -21,6 +21,9 @@ import (
 
 var out = os.Stdout
 
+// The first goroutine keeps the first thread, so that "half-die" can end it.
+func init() { runtime.LockOSThread() }
+
 func main() {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	say(0, frame.KindHello, frame.Hello{Protocol: frame.Protocol, BootID: strings.TrimSpace(string(boot))})
@@ -180,6 +183,14 @@ func act(id uint64, instruction string) {
 	case "exit":
 		fmt.Fprint(os.Stderr, "signalbox verdict: match")
 		os.Exit(number)
+	case "half-die":
+		go func() {
+			for {
+				time.Sleep(time.Second)
+			}
+		}()
+		time.Sleep(50 * time.Millisecond)
+		syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
 	case "forbidden":
 		syscall.RawSyscall(syscall.SYS_PTRACE, 0, 0, 0)
 		reply(id, noMatch)
