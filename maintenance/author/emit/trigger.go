@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"signalbox/maintenance/author/lang"
+	"signalbox/maintenance/author/synth"
 )
 
 // trigger returns the text of trigger.star.
@@ -58,6 +59,7 @@ func (r Rule) kinds() string {
 		fmt.Fprintf(&out, "    r\"%s\",\n", r.Guard.Pattern(i))
 	}
 	out.WriteString("]\n\n")
+	out.WriteString(r.always())
 	if r.Guard.Shapes == nil {
 		return out.String()
 	}
@@ -73,6 +75,24 @@ func (r Rule) kinds() string {
 	return out.String()
 }
 
+// always returns the constant that says what every example has.
+func (r Rule) always() string {
+	if strings.Join(r.Guard.Always, "") == "" {
+		return ""
+	}
+	var out strings.Builder
+	out.WriteString("# What every example has, column by column.\nALWAYS = [\n")
+	for _, kinds := range r.Guard.Always {
+		var quoted []string
+		for _, kind := range kinds {
+			quoted = append(quoted, "r\"["+synth.KindPattern(kind)+"]\"")
+		}
+		fmt.Fprintf(&out, "    [%s],\n", strings.Join(quoted, ", "))
+	}
+	out.WriteString("]\n\n")
+	return out.String()
+}
+
 func (r Rule) writeGuard(body *strings.Builder) {
 	refuse := "abstain"
 	if r.Shared {
@@ -80,6 +100,9 @@ func (r Rule) writeGuard(body *strings.Builder) {
 	}
 	body.WriteString("    for i, s in enumerate(c):\n")
 	fmt.Fprintf(body, "        if re.full(KINDS[i], s) == None:\n            return %s(\"column %%d has characters that no example has\" %% (i + 1))\n", refuse)
+	if r.always() != "" {
+		fmt.Fprintf(body, "        for kind in ALWAYS[i]:\n            if re.find(kind, s) == None:\n                return %s(\"column %%d lacks what every example has\" %% (i + 1))\n", refuse)
+	}
 	if r.Guard.Shapes != nil {
 		fmt.Fprintf(body, "        if shape(s) not in SHAPES[i]:\n            return %s(\"column %%d has a shape that no example has: certify one like it\" %% (i + 1))\n", refuse)
 	}

@@ -9,11 +9,13 @@ import (
 )
 
 // Guard knows which inputs there is evidence for. Kinds are the kinds of
-// characters that were seen in a column; Shapes, where it isn't nil, are the
+// characters that were seen in a column, Always those that were in every text
+// of it; Shapes, where it isn't nil, are the
 // shapes that were seen, for trees with little evidence. Must holds of every
 // example and of no case that must fall back.
 type Guard struct {
 	Kinds  []string
+	Always []string
 	Shapes [][]string
 	Empty  []bool
 	Must   []*lang.Predicate
@@ -22,11 +24,37 @@ type Guard struct {
 // fewExamples is how many examples make the shapes of inputs binding.
 const fewExamples = 4
 
+// required returns the kinds that every one of the texts has.
+func required(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	var kinds []rune
+	for _, r := range texts[0] {
+		everywhere := !slices.ContainsFunc(texts, func(text string) bool {
+			return !slices.ContainsFunc([]rune(text), func(x rune) bool { return lang.Kind(x) == lang.Kind(r) })
+		})
+		if everywhere {
+			kinds = append(kinds, lang.Kind(r))
+		}
+	}
+	slices.Sort(kinds)
+	return string(slices.Compact(kinds))
+}
+
+func columnOf(examples []Example, column int) []string {
+	texts := make([]string, len(examples))
+	for i, e := range examples {
+		texts[i] = e.Columns[column]
+	}
+	return texts
+}
+
 // NewGuard returns the guard that the examples support. With caution above 0 the
 // shapes bind, however many examples there are.
 func NewGuard(examples []Example, caution int) Guard {
 	width := len(examples[0].Columns)
-	g := Guard{Kinds: make([]string, width), Empty: make([]bool, width)}
+	g := Guard{Kinds: make([]string, width), Always: make([]string, width), Empty: make([]bool, width)}
 	shapes := make([][]string, width)
 	for column := range width {
 		var kinds []rune
@@ -39,6 +67,7 @@ func NewGuard(examples []Example, caution int) Guard {
 		}
 		slices.Sort(kinds)
 		g.Kinds[column] = string(slices.Compact(kinds))
+		g.Always[column] = required(columnOf(examples, column))
 		slices.Sort(shapes[column])
 		shapes[column] = slices.Compact(shapes[column])
 	}
@@ -62,6 +91,11 @@ func (g Guard) Accepts(columns []string) bool {
 				return false
 			}
 		}
+		for _, kind := range g.Always[i] {
+			if !slices.ContainsFunc([]rune(column), func(r rune) bool { return lang.Kind(r) == kind }) {
+				return false
+			}
+		}
 		if g.Shapes != nil && !slices.Contains(g.Shapes[i], lang.Shape(column)) {
 			return false
 		}
@@ -75,18 +109,7 @@ func (g Guard) Accepts(columns []string) bool {
 func (g Guard) Pattern(i int) string {
 	var set strings.Builder
 	for _, r := range g.Kinds[i] {
-		switch r {
-		case '0':
-			set.WriteString("0-9")
-		case 'A':
-			set.WriteString(`\p{Lu}`)
-		case 'a':
-			set.WriteString(`\p{Ll}`)
-		case 'l':
-			set.WriteString(`\p{Lt}\p{Lm}\p{Lo}`)
-		default:
-			set.WriteString(literalIn(r))
-		}
+		set.WriteString(KindPattern(r))
 	}
 	switch {
 	case set.Len() == 0:
@@ -97,10 +120,20 @@ func (g Guard) Pattern(i int) string {
 	return "[" + set.String() + "]+"
 }
 
-// literalIn returns r as it stands in a set of characters.
-func literalIn(r rune) string {
-	if strings.ContainsRune(" ,.;:_/@%&$#!?=+*(){}<>|~'", r) {
-		return string(r)
+// KindPattern returns what stands for a kind of characters in a set.
+func KindPattern(kind rune) string {
+	switch kind {
+	case '0':
+		return "0-9"
+	case 'A':
+		return `\p{Lu}`
+	case 'a':
+		return `\p{Ll}`
+	case 'l':
+		return `\p{Lt}\p{Lm}\p{Lo}`
 	}
-	return fmt.Sprintf(`\x{%x}`, r)
+	if strings.ContainsRune(" ,.;:_/@%&$#!?=+*(){}<>|~'", kind) {
+		return string(kind)
+	}
+	return fmt.Sprintf(`\x{%x}`, kind)
 }

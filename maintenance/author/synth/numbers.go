@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"strconv"
 	"strings"
 
 	"signalbox/maintenance/author/lang"
@@ -122,9 +123,10 @@ func (s *space) numberKey(source *lang.NumberOf) (string, bool) {
 
 func (s *space) number(source *lang.NumberOf, price int) {
 	d, _ := source.Read(s.samples[0].row)
+	digits := digitsOf(s.samples[0].out)
 	for _, op := range operations {
 		result, ok := op.do.Apply(d)
-		if !ok || !s.budget.spend(len(formats)) {
+		if !ok || !s.budget.spend(8) || !holdsWhole(digits, result) || !s.budget.spend(len(formats)) {
 			continue
 		}
 		for _, f := range formats {
@@ -135,4 +137,27 @@ func (s *space) number(source *lang.NumberOf, price int) {
 				Do: op.do, Format: f.f, Price: price + op.price + f.price})
 		}
 	}
+}
+
+// digitsOf returns the digits of s alone.
+func digitsOf(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// holdsWhole says whether the digits may hold the whole part of d, rounded one
+// way or the other: otherwise no format needs to be tried.
+func holdsWhole(digits string, d lang.Decimal) bool {
+	if d.N < 0 {
+		d.N = -d.N
+	}
+	whole := d.N
+	for range d.K {
+		whole /= 10
+	}
+	return strings.Contains(digits, strconv.FormatInt(whole, 10)) || strings.Contains(digits, strconv.FormatInt(whole+1, 10))
 }

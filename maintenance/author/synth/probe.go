@@ -169,3 +169,6 @@ func (l *learner) print(rows []lang.Row, eval func(lang.Row) (string, bool)) uin
 	}
 	return h.Sum64()
 }
+
+// Mutations returns texts like s that differ in what a program might rely on.
+func Mutations(s string) []string { return mutations(s, s) }
