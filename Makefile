@@ -28,7 +28,7 @@ kernel: setup
 
 build: kernel
 	@mkdir -p bin
-	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/signalbox ./cmd/signalbox
+	@go build -buildvcs=false -o bin/signalbox ./cmd/signalbox
 
 demo: build
 	@.ci/demo

@@ -129,3 +129,33 @@ func (j *Journal) Flush(ctx context.Context) error {
 func duration(millis float64) time.Duration {
 	return time.Duration(millis * float64(time.Millisecond))
 }
+
+// StoredTask returns the task of a recorded route, with the files of the public
+// copy where it had one.
+func StoredTask(o *objects.Store, event ledger.Event) (rule.Task, error) {
+	var stored Stored
+	if err := event.Detail.Decode(&stored); err != nil {
+		return rule.Task{}, fmt.Errorf("reading the event of route %q: %w", event.RouteID, err)
+	}
+	data, err := o.Get(stored.Task)
+	if err != nil {
+		return rule.Task{}, fmt.Errorf("reading the task of route %q: %w", event.RouteID, err)
+	}
+	var document rule.Document
+	if err := rule.Decode(data, &document); err != nil {
+		return rule.Task{}, fmt.Errorf("reading the task of route %q: %w", event.RouteID, err)
+	}
+	task := rule.Task{Instruction: document.Instruction, Input: document.Input}
+	if stored.Tree == "" {
+		return task, nil
+	}
+	tree, err := o.GetTree(stored.Tree)
+	if err != nil {
+		return rule.Task{}, fmt.Errorf("reading the tree of route %q: %w", event.RouteID, err)
+	}
+	task.Files = make(map[string]string, len(tree))
+	for p, content := range tree {
+		task.Files[p] = string(content)
+	}
+	return task, nil
+}

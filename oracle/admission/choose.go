@@ -68,6 +68,16 @@ func standing(state *registry.State, activeOnly bool) map[rule.Name]rule.Digest 
 	return chosen
 }
 
+// Find returns the member that RULE or RULE@DIGEST names, in its environment as
+// it is now. Without a digest it is the newest revision.
+func Find(s *registry.Snapshot, name string) (rule.Member, error) {
+	found, revision, err := find(s.State(), name)
+	if err != nil {
+		return rule.Member{}, err
+	}
+	return s.Member(found, revision)
+}
+
 // find reads RULE or RULE@DIGEST.
 func find(state *registry.State, name string) (rule.Name, rule.Digest, error) {
 	word, prefix, _ := strings.Cut(name, "@")
