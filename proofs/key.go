@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"signalbox/rule"
@@ -36,8 +38,8 @@ func (p PublicKey) IsZero() bool { return len(p.key) != ed25519.PublicKeySize }
 func (p PublicKey) Fingerprint() rule.Digest { return rule.DigestOf(p.key) }
 
 // GenerateKey makes a new host key in dir, which must exist: host.ed25519 (mode
-// 0600) and host.pub. It refuses where either is there already, and returns
-// after both and the folder are on disk.
+// 0600) and host.pub. It refuses where either is there already, and then makes
+// neither. It returns after both and the folder are on disk.
 func GenerateKey(dir string) error {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -51,11 +53,12 @@ func GenerateKey(dir string) error {
 	if err != nil {
 		return fmt.Errorf("generating host key: %w", err)
 	}
-	if err := create(filepath.Join(dir, keyFile), 0o600, encodePEM("PRIVATE KEY", secret)); err != nil {
+	beside := filepath.Join(dir, PublicKeyFile)
+	if err := create(beside, 0o644, encodePEM("PUBLIC KEY", open)); err != nil {
 		return fmt.Errorf("generating host key: %w", err)
 	}
-	if err := create(filepath.Join(dir, PublicKeyFile), 0o644, encodePEM("PUBLIC KEY", open)); err != nil {
-		return fmt.Errorf("generating host key: %w", err)
+	if err := create(filepath.Join(dir, keyFile), 0o600, encodePEM("PRIVATE KEY", secret)); err != nil {
+		return fmt.Errorf("generating host key: %w", errors.Join(err, os.Remove(beside)))
 	}
 	return syncFolder(dir)
 }
