@@ -185,5 +185,5 @@ func dayAfter(year, month, day, n, inYear, inMonth int) (Moment, bool) {
 	}
 	t := Moment{Year: year, Month: month, Day: day}.date().AddDate(0, 0, n)
 	m := Moment{t.Year(), int(t.Month()), t.Day(), -1, -1, -1}
-	return m, (inYear == 0 || m.Year == inYear) && (inMonth == 0 || m.Month == inMonth)
+	return m, m.Year <= 9999 && (inYear == 0 || m.Year == inYear) && (inMonth == 0 || m.Month == inMonth)
 }
