@@ -66,7 +66,7 @@ type child struct {
 func start(t testing.TB, program string, arguments ...string) *child {
 	t.Helper()
 	c := &child{t: t, testbed: t.TempDir(), draft: t.TempDir()}
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	arguments = append(arguments, "-testbed", c.testbed, "-draft", c.draft)
 	c.cmd = exec.CommandContext(ctx, program, arguments...)
 	c.cmd.Env = []string{asKernel + "=kernel"}
@@ -118,6 +118,8 @@ func (c *child) read() (frame.Header, []byte) {
 	c.t.Helper()
 	header, body, err := c.out.Read()
 	if err != nil {
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait() // stderr is complete from here on
 		c.t.Fatalf("reading an answer: %v; stderr %q", err, c.stderr.String())
 	}
 	return header, body
