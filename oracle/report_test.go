@@ -117,7 +117,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 	w := newWorld()
 	for i := range 3 * maxListed {
 		part := []rule.Part{rule.VisiblePart, rule.AdmissionPart}[i%2]
-		w.add(rule.Case{ID: fmt.Sprintf("more-%d", i), Family: "upper", Part: part, Outcome: *outputs(strings.Repeat("?", 2*maxShown)).Outcome,
+		w.add(rule.Case{ID: fmt.Sprintf("more-%d", i), Family: "upper", Part: part, Outcome: *outputs(strings.Repeat("?", maxShown)).Outcome,
 			Task: rule.Task{Instruction: upperAsk, Input: shown(fmt.Sprint("word ", i))}})
 	}
 	report := w.check(t)
