@@ -90,14 +90,19 @@ func (s *State) bindsActive(verified proofs.Verified) error {
 		return stale("the proof's identity", verified.ID(), active.Proof)
 	case predicate.Base.Generation+1 != active.Generation:
 		return stale("the generation of activation", predicate.Base.Generation+1, active.Generation)
-	case predicate.Base.Generation+1 != s.Generation:
-		return stale("the generation", predicate.Base.Generation+1, s.Generation)
 	case !slices.Equal(predicate.Members, active.Members):
 		return stale("the collection", predicate.Collection, active.Members.Digest())
 	case !sameMapping(predicate.Mapping, active.Mapping):
 		return stale("the mapping of families to rules", predicate.Mapping, active.Mapping)
 	}
-	return s.bindsScope(predicate)
+	// What changed is named where it can be; the generation says that something did.
+	if err := s.bindsScope(predicate); err != nil {
+		return err
+	}
+	if predicate.Base.Generation+1 != s.Generation {
+		return stale("the generation", predicate.Base.Generation+1, s.Generation)
+	}
+	return nil
 }
 
 // bindsScope compares the suite, the policy and the environments that the proof

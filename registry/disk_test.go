@@ -103,14 +103,13 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 	must(t, r.Close())
 	remount(unix.MS_RDONLY)
-	r, err := Open(r.Dir(), Options{LockTimeout: time.Second})
+	// The ledger's readers need a file beside it, so such a home isn't opened.
+	again, err := Open(r.Dir(), Options{LockTimeout: time.Second})
 	if err == nil {
-		if err := touch(r, ann); !errors.Is(err, syscall.EROFS) {
-			t.Errorf("a commit: %v, want EROFS", err)
-		}
-		must(t, r.Close())
-	} else {
-		t.Logf("a home on a read-only disk isn't opened at all: %v", err)
+		must(t, again.Close())
+	}
+	if err == nil || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("got %v, want an error about the disk that isn't ErrDamaged", err)
 	}
 	remount(0)
 	r, err = Open(filepath.Join(disk, "home"), Options{})

@@ -23,8 +23,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // Errors that callers branch on.

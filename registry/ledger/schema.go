@@ -3,7 +3,10 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+
+	"modernc.org/sqlite"
 )
 
 // schemaVersion is the layout that this program writes and reads. application is
@@ -155,25 +158,47 @@ func (l *Ledger) upgrade(ctx context.Context) error {
 	})
 }
 
+// identity reads whose file it is and its version. The first read of a
+// connection tells whether the file is a database at all.
 func (l *Ledger) identity(ctx context.Context) (version int, err error) {
 	var owner int
 	if err := l.read.QueryRowContext(ctx, "PRAGMA application_id").Scan(&owner); err != nil {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		return 0, fmt.Errorf("%w: %v", ErrDamaged, err)
+		return 0, unreadable(err)
 	}
 	if owner != application {
 		return 0, fmt.Errorf("application id %#x, want %#x: %w", owner, application, ErrDamaged)
 	}
 	if err := l.read.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return 0, fmt.Errorf("%w: %v", ErrDamaged, err)
+		return 0, unreadable(err)
 	}
 	if version > schemaVersion {
 		return 0, fmt.Errorf("schema %d, this program knows %d: %w", version, schemaVersion, ErrNewerSchema)
 	}
 	return version, nil
 }
+
+// unreadable tells a damaged file from one that can't be used at present: a
+// read-only disk, no room, another program's lock.
+func unreadable(err error) error {
+	var failure *sqlite.Error
+	if errors.As(err, &failure) {
+		switch failure.Code() & 0xff {
+		case sqliteCorrupt, sqliteNotADatabase:
+			return fmt.Errorf("%w: %v", ErrDamaged, err)
+		case sqliteCannotOpen, sqliteReadOnly:
+			return fmt.Errorf("%v: is its disk read-only or full?", err)
+		}
+	}
+	return err
+}
+
+// SQLite's primary result codes that unreadable tells apart.
+const (
+	sqliteReadOnly     = 8
+	sqliteCorrupt      = 11
+	sqliteCannotOpen   = 14
+	sqliteNotADatabase = 26
+)
 
 // Check has SQLite verify the whole file, and compares the budgets with the
 // reservations that they were spent on. It is slow on a large ledger.
@@ -185,22 +210,23 @@ func (l *Ledger) Check(ctx context.Context) error {
 	if verdict != "ok" {
 		return fmt.Errorf("checking ledger %q: %w: %s", l.path, ErrDamaged, verdict)
 	}
-	rows, err := l.read.QueryContext(ctx, `
+	return l.checkBudgets(ctx)
+}
+
+// checkBudgets compares every budget with what its reservations are charged.
+func (l *Ledger) checkBudgets(ctx context.Context) error {
+	var kind, resource string
+	var used, charged int64
+	err := l.read.QueryRowContext(ctx, `
 		SELECT b.kind, b.resource, b.used, coalesce((SELECT sum(c.charged) FROM charges c
 			JOIN reservations r ON r.id = c.reservation
 			WHERE r.kind = b.kind AND c.resource = b.resource), 0) AS charged
-		FROM budgets b WHERE b.used <> charged`)
-	if err != nil {
+		FROM budgets b WHERE b.used <> charged LIMIT 1`).Scan(&kind, &resource, &used, &charged)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
 		return fmt.Errorf("checking ledger: %w", err)
 	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var kind, resource string
-		var used, charged int64
-		if err := rows.Scan(&kind, &resource, &used, &charged); err != nil {
-			return fmt.Errorf("checking ledger: %w", err)
-		}
-		return fmt.Errorf("checking ledger %q: %w: budget %s of %s says %d, its reservations %d", l.path, ErrDamaged, resource, kind, used, charged)
-	}
-	return rows.Err()
+	return fmt.Errorf("checking ledger %q: %w: budget %s of %s says %d, its reservations %d", l.path, ErrDamaged, resource, kind, used, charged)
 }
