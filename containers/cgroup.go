@@ -2,8 +2,10 @@ package containers
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,12 +76,30 @@ func (g groups) folder(controller string) string {
 	return filepath.Join(cgroupRoot, controller, g[controller])
 }
 
+// folders returns the folder of every hierarchy, those of the limits first.
 func (g groups) folders() []string {
-	all := make([]string, 0, len(controlled))
+	if g.v2() {
+		return []string{g.folder("")}
+	}
+	var all []string
 	for _, controller := range controlled {
 		all = append(all, g.folder(controller))
 	}
+	for _, controller := range slices.Sorted(maps.Keys(g)) {
+		if !slices.Contains(controlled, controller) && g[controller] != "/" {
+			all = append(all, filepath.Join(cgroupRoot, hierarchy(controller), g[controller]))
+		}
+	}
 	return all
+}
+
+// hierarchy returns the folder that a v1 controller, a named hierarchy or the
+// unified one beside them is mounted on.
+func hierarchy(controller string) string {
+	if controller == "" {
+		return "unified"
+	}
+	return strings.TrimPrefix(controller, "name=")
 }
 
 // limit reads one number; "max" and v1's "unlimited" are -1 or very large.

@@ -54,22 +54,24 @@ func foldersOf(ctx context.Context, d daemon, id string) []string {
 	return nil
 }
 
-// killAll sends SIGKILL to every process in the folders and says whether there
-// was one that could be killed.
+// killAll sends SIGKILL to every process in the folders, which hold the same
+// ones, and says whether there was one that could be killed.
 func killAll(folders []string) bool {
+	folder := firstExisting(folders)
+	if folder == "" {
+		return false
+	}
 	killed := false
-	for _, folder := range folders {
-		// A process whose first thread is dead is listed among threads alone.
-		for _, list := range []string{"cgroup.procs", "tasks", "cgroup.threads"} {
-			text, err := os.ReadFile(filepath.Join(folder, list))
-			if err != nil {
-				continue
-			}
-			for field := range strings.FieldsSeq(string(text)) {
-				pid, err := strconv.Atoi(field)
-				if err == nil && pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil {
-					killed = true
-				}
+	// A process whose first thread is dead is listed among threads alone.
+	for _, list := range []string{"cgroup.procs", "tasks", "cgroup.threads"} {
+		text, err := os.ReadFile(filepath.Join(folder, list))
+		if err != nil {
+			continue
+		}
+		for field := range strings.FieldsSeq(string(text)) {
+			pid, err := strconv.Atoi(field)
+			if err == nil && pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil {
+				killed = true
 			}
 		}
 	}

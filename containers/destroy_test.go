@@ -143,7 +143,7 @@ func TestGreetingFromElsewhere(t *testing.T) {
 // trouble, said within the start's deadline.
 func TestStartsThatFail(t *testing.T) {
 	for want, kernel := range map[string][]byte{
-		"exec format error": []byte("not a program"),
+		"exec format error": []byte(notAProgram),
 		"greeting":          build(t, "./testdata/mute"),
 	} {
 		e := openEngine(t, kernel)

@@ -16,10 +16,8 @@ import (
 // TestEndings breaks each bound beside a control that stays within it. After
 // each breach the next call is answered, by a fresh program.
 func TestEndings(t *testing.T) {
-	e := fakeEngine(t)
-	residents := e.Residents(1)
-	defer residents.Close()
-	program := programIn(t, e, "# trigger")
+	patient, program := withDeadline(t, time.Minute)
+	hasty, hastyProgram := withDeadline(t, time.Second)
 	for _, c := range []struct {
 		name, within, over string
 		want               rule.Failure
@@ -51,6 +49,10 @@ func TestEndings(t *testing.T) {
 		{"host's own failure", "claim crash", "claim unavailable", rule.FailureSchema, "can't report"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			residents, program := patient, program
+			if c.want == rule.FailureTimeout {
+				residents, program = hasty, hastyProgram
+			}
 			within := residents.Trigger(t.Context(), program, rule.Document{Instruction: c.within})
 			if within.Failure != "" && !strings.HasPrefix(c.within, "claim") {
 				t.Errorf("control %q: %+v", c.within, within)
@@ -67,6 +69,17 @@ func TestEndings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withDeadline returns residents of an engine with another call deadline, so
+// that on a busy host no limit is found late and no deadline early.
+func withDeadline(t *testing.T, deadline time.Duration) (*Residents, rule.Program) {
+	t.Helper()
+	e := fakeEngine(t)
+	e.limits.CallDeadline = deadline
+	residents := e.Residents(1)
+	t.Cleanup(func() { residents.Close() })
+	return residents, programIn(t, e, "# trigger")
 }
 
 // TestLateOutput: what a program writes after its reply spoils its next call,

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/docker/docker/api/types/image"
+
 	"signalbox/rule"
 )
 
@@ -27,6 +29,31 @@ func needDocker(t testing.TB) {
 	}
 	t.Skipf("no Docker: %v", err)
 }
+
+// TestMain takes away the images of the kernels that only these tests have.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if d, err := openDocker(context.Background()); err == nil {
+		for folder, program := range builds.done {
+			if strings.HasPrefix(folder, "./testdata") {
+				removeImages(d, rule.DigestOf(program))
+			}
+		}
+		removeImages(d, rule.DigestOf([]byte(notAProgram)))
+		d.Close()
+	}
+	os.Exit(code)
+}
+
+func removeImages(d *docker, kernel rule.Digest) {
+	refs, _ := d.Images(context.Background(), labelKernel+"="+string(kernel))
+	for _, ref := range refs {
+		d.api.ImageRemove(context.Background(), ref, image.RemoveOptions{})
+	}
+}
+
+// notAProgram is a kernel that no machine can run.
+const notAProgram = "not a program"
 
 // build compiles a static program of this module once a test run.
 func build(t testing.TB, folder string) []byte {

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -118,5 +119,48 @@ func TestExecutorTmpfs(t *testing.T) {
 	reply := residents.Execute(t.Context(), program, rule.Document{Instruction: "write to the testbed"}, "{}", nil)
 	if reply.Outcome == nil || reply.Outcome.Output != `"written"` {
 		t.Errorf("reply = %+v", reply)
+	}
+}
+
+// lax is an engine that gives something else than it was asked for.
+type lax struct {
+	daemon
+	change func(*Plan)
+}
+
+func (l lax) Create(ctx context.Context, name string, plan Plan) (string, error) {
+	l.change(&plan)
+	return l.daemon.Create(ctx, name, plan)
+}
+
+// TestLaxEngineIsRefused: nothing that a program says counts where its
+// container isn't the one that was asked for.
+func TestLaxEngineIsRefused(t *testing.T) {
+	e := fakeEngine(t)
+	honest := e.daemon
+	for want, change := range map[string]func(*Plan){
+		"memory limit":          func(p *Plan) { p.Memory *= 2 },
+		"Uid":                   func(p *Plan) { p.User = "65531:65532" },
+		"Gid":                   func(p *Plan) { p.User = "65532" },
+		"CapBnd":                func(p *Plan) { p.CapDrop = nil },
+		`"/more" of kind tmpfs`: func(p *Plan) { p.Tmpfs = map[string]string{"/more": ""} },
+		"namespace cgroup":      func(p *Plan) { p.Cgroup = "host" },
+		"Max open files":        func(p *Plan) { p.Ulimits = nil },
+	} {
+		e.daemon = lax{honest, change}
+		residents := e.Residents(1)
+		reply := residents.Trigger(t.Context(), programIn(t, e, "#"), rule.Document{Instruction: "match 1"})
+		if reply.Failure != rule.FailureUnavailable || !strings.Contains(reply.Detail, want) {
+			t.Errorf("%s: %+v", want, reply)
+		}
+		if left := containersOf(t, e.labels[labelWorkspace]); len(left) > 0 {
+			t.Errorf("%s: %d containers are left", want, len(left))
+		}
+	}
+	e.daemon = honest
+	residents := e.Residents(1)
+	defer residents.Close()
+	if reply := residents.Trigger(t.Context(), programIn(t, e, "#"), rule.Document{Instruction: "match 1"}); say(reply) != "match" {
+		t.Errorf("control: %+v", reply)
 	}
 }

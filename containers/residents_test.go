@@ -125,7 +125,7 @@ func TestTriggersRestartsAreBounded(t *testing.T) {
 // a new container each time; one that hangs is under the load deadline.
 func TestLoadFailures(t *testing.T) {
 	e := fakeEngine(t)
-	e.limits.LoadDeadline = 500 * time.Millisecond
+	e.limits.LoadDeadline = 2 * time.Second
 	residents := e.Residents(2)
 	defer residents.Close()
 	refused := programIn(t, e, "# refuse to load")
