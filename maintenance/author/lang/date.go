@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,8 +34,15 @@ func (c Clock) Apply(m Moment) (Moment, bool) {
 	return m, true
 }
 
-// Field is a written part of a moment, named as in the library.
+// Field is a written part of a moment, named as in the library, or several with
+// marks between: "h : mm AM" with bars in place of the spaces here.
 type Field string
+
+// OfClock says whether the field is of the time of day.
+func (f Field) OfClock() bool {
+	first, _, _ := strings.Cut(string(f), "|")
+	return slices.Contains([]string{"H", "HH", "h", "hh", "m", "mm", "s", "ss", "AM", "am"}, first)
+}
 
 // Fields are all of them, with their costs.
 var Fields = []struct {
@@ -43,11 +51,17 @@ var Fields = []struct {
 }{
 	{"yyyy", 20}, {"yy", 40}, {"M", 30}, {"MM", 30}, {"MMM", 30}, {"MMMM", 30}, {"d", 30}, {"dd", 30}, {"ordinal", 50},
 	{"ddd", 30}, {"dddd", 30}, {"H", 30}, {"HH", 30}, {"h", 35}, {"hh", 40}, {"m", 45}, {"mm", 30}, {"s", 45}, {"ss", 30},
-	{"AM", 30}, {"am", 35}, {"quarter", 40}, {"yearday", 50}, {"week", 60}, {"ww", 50}, {"weekyear", 70}, {"nth_weekday", 70}, {"weekday", 80},
+	{"AM", 30}, {"am", 35}, {"quarter", 40}, {"yearday", 50}, {"week", 60},
+	{"H|:|mm", 50}, {"HH|:|mm", 50}, {"h|:|mm", 55}, {"hh|:|mm", 55}, {"H|:|mm|:|ss", 60}, {"HH|:|mm|:|ss", 60},
+	{"h|:|mm|AM", 60}, {"h|:|mm| |AM", 60}, {"hh|:|mm|AM", 65}, {"hh|:|mm| |AM", 65}, {"h|:|mm|am", 65}, {"h|:|mm| |am", 65}, {"h|AM", 50}, {"h| |AM", 50}, {"h|am", 55},
+	{"ww", 50}, {"weekyear", 70}, {"nth_weekday", 70}, {"weekday", 80},
 }
 
 // Write returns the part as text, and false where the moment lacks it.
 func (f Field) Write(m Moment) (string, bool) {
+	if strings.Contains(string(f), "|") {
+		return f.join(m)
+	}
 	switch f {
 	case "yyyy":
 		return padded(m.Year, 4)
@@ -76,6 +90,23 @@ func (f Field) Write(m Moment) (string, bool) {
 		return "", false
 	}
 	return f.ofDate(m)
+}
+
+// join writes several fields and the marks between them.
+func (f Field) join(m Moment) (string, bool) {
+	var out string
+	for _, piece := range strings.Split(string(f), "|") {
+		if strings.ContainsAny(piece, ": ") {
+			out += piece
+			continue
+		}
+		text, ok := Field(piece).Write(m)
+		if !ok {
+			return "", false
+		}
+		out += text
+	}
+	return out, true
 }
 
 func padded(n, width int) (string, bool) {
@@ -190,7 +221,18 @@ func (e *DateOf) Star() string {
 	if e.Clock.Minutes != 0 {
 		inner = fmt.Sprintf("clock(%s, %d, %q, %d, %d)", inner, e.Clock.Minutes, e.Clock.Mode, e.Clock.Steps, e.Clock.Seconds)
 	}
+	if strings.Contains(string(e.Field), "|") {
+		return fmt.Sprintf("parts(%s, [%s])", inner, quoteList(strings.Split(string(e.Field), "|")))
+	}
 	return fmt.Sprintf("part(%s, %q)", inner, e.Field)
+}
+
+func quoteList(list []string) string {
+	var quoted []string
+	for _, s := range list {
+		quoted = append(quoted, Quote(s))
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // Cost is the price that the search gave.

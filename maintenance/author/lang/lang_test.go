@@ -20,7 +20,7 @@ func TestDecimals(t *testing.T) {
 		{"-83", Arithmetic{Mode: Floor, Unit: Decimal{25, 0}}, NumberFormat{Places: -1}, "-100"},
 		{"42", Arithmetic{Mode: Floor, Unit: Decimal{10, 0}, Steps: 1, Plus: -1}, NumberFormat{Places: -1}, "49"},
 		{"2.5", Arithmetic{Mode: Even, Unit: Decimal{1, 0}}, NumberFormat{Places: -1}, "2"},
-		{"4.42E-001", Arithmetic{}, NumberFormat{Places: -1}, ""}, // three digits of power are not read
+		{"4.42E-001", Arithmetic{}, NumberFormat{Places: -1}, "0.442"},
 	} {
 		d, ok := ParseDecimal(test.text)
 		if ok {

@@ -11,7 +11,8 @@ import (
 type Moment struct{ Year, Month, Day, Hour, Minute, Second int }
 
 // Layout is a form of date: Pattern's groups are the letters of Fields in
-// order. y year, z two-digit year, m month, b month name, d day, h hour, n
+// order. y year, z two-digit year (from 1950 on), x two-digit
+// year (from 1930 on), m month, b month name, d day, h hour, n
 // minute, s second, a AM or PM, j day of the year, w ISO week, v weekday name,
 // k which such weekday of the month.
 type Layout struct {
@@ -38,6 +39,7 @@ var Layouts = compileLayouts([]Layout{
 	{Name: "DAY_MONTH_YEAR", Pattern: before + `([0-9]{1,2})(?:st|nd|rd|th)?[-/., ]+` + monthPattern + `[-/., ]+([0-9]{4})` + thenTime, Fields: "dbyhnsa"},
 	{Name: "MONTH_DAY_YEAR", Pattern: monthPattern + `[-/., ]+([0-9]{1,2})(?:st|nd|rd|th)?[-/., ]+([0-9]{4})` + thenTime, Fields: "bdyhnsa"},
 	{Name: "DAY_MONTH_YY", Pattern: before + `([0-9]{1,2})[-/., ]+` + monthPattern + `[-/., ]+([0-9]{2})` + after, Fields: "dbz"},
+	{Name: "DAY_MONTH_YY_30", Pattern: before + `([0-9]{1,2})[-/., ]+` + monthPattern + `[-/., ]+([0-9]{2})` + after, Fields: "dbx", Ambiguous: true},
 	{Name: "MDYY", Pattern: before + `([0-9]{1,2})[-/.]([0-9]{1,2})[-/.]([0-9]{2})` + after, Fields: "mdz", Ambiguous: true},
 	{Name: "DMYY", Pattern: before + `([0-9]{1,2})[-/.]([0-9]{1,2})[-/.]([0-9]{2})` + after, Fields: "dmz", Ambiguous: true},
 	{Name: "YYYYMMDD", Pattern: before + `([12][0-9]{3})([0-9]{2})([0-9]{2})` + after, Fields: "ymd", Ambiguous: true},
@@ -96,10 +98,9 @@ func (r *reading) set(field rune, text string) {
 	case 'y':
 		r.Year = n
 	case 'z':
-		r.Year = 1900 + n
-		if n < 50 {
-			r.Year += 100
-		}
+		r.Year = century(n, 50)
+	case 'x':
+		r.Year = century(n, 30)
 	case 'm':
 		r.Month = n
 	case 'b':
@@ -123,6 +124,14 @@ func (r *reading) set(field rune, text string) {
 	case 'k':
 		r.which = n
 	}
+}
+
+// century returns the year from pivot on whose last two digits are n.
+func century(n, pivot int) int {
+	if n < pivot {
+		return 2000 + n
+	}
+	return 1900 + n
 }
 
 // named3 returns the index of the name with the same first three letters.

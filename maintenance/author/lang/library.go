@@ -57,4 +57,4 @@ func Constants(program string) (list []string) {
 	return list
 }
 
-var capitals = regexp.MustCompile(`\b[A-Z]+(?:_[A-Z]+)*\b`)
+var capitals = regexp.MustCompile(`\b[A-Z]+(?:_[A-Z0-9]+)*\b`)

@@ -22,7 +22,7 @@ const (
 
 var decimalForm = regexp.MustCompile(`\A(?:` + decimalPattern + `)\z`)
 
-const decimalPattern = `([-+]?)([0-9,]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,2}))?`
+const decimalPattern = `([-+]?)([0-9,]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,3}))?`
 
 // ParseDecimal reads a number as people write it, with commas between groups
 // of digits.

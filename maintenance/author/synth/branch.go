@@ -23,7 +23,7 @@ func (l *learner) learn(items []item, depth int) (*Tree, error) {
 	if err == nil {
 		return &Tree{Leaf: leaf}, nil
 	}
-	if depth == 0 || len(items) < 2*minSide || l.budget.left <= 0 {
+	if depth == 0 || len(items) <= minSide || l.budget.left <= 0 {
 		return nil, err
 	}
 	partitions := l.partitions(items)
@@ -61,6 +61,9 @@ func (l *learner) split(items []item, p partition, depth int) *Tree {
 		}
 	}
 	a := l.side(yes, depth)
+	if a == nil && p.predicates[0].Test == lang.IsEmpty {
+		a = emptyLeaf(yes)
+	}
 	if a == nil {
 		return nil
 	}
@@ -102,6 +105,21 @@ func fixedLeaf(items []item) *Leaf {
 	return leaf
 }
 
+// emptyLeaf returns the leaf of empty inputs. One example is enough where it
+// gives nothing again: no other input goes there.
+func emptyLeaf(items []item) *Tree {
+	for _, it := range items {
+		if !it.Target.Equal(items[0].Target) || len(it.Target.Text) > 1 || len(it.Target.Text) == 1 && it.Target.Text[0] != "" || len(it.row) > 1 {
+			return nil
+		}
+	}
+	leaf := &Leaf{Form: items[0].Target.Form, Support: len(items), Cases: []string{items[0].ID}}
+	for _, text := range items[0].Target.Text {
+		leaf.Elements = append(leaf.Elements, constantElement(text))
+	}
+	return &Tree{Leaf: leaf}
+}
+
 func constantElement(text string) Element {
 	return Element{[]*Reading{{Parts: []Part{{Const: text}}}}}
 }
@@ -123,7 +141,11 @@ func (l *learner) partitions(items []item) []partition {
 	for _, p := range predicates(items) {
 		l.budget.spend(len(items))
 		key, yes := outcomeKey(p, items)
-		if yes < minSide || yes > len(items)-minSide {
+		least := minSide
+		if p.Test == lang.IsEmpty {
+			least = 1 // there is only one empty text
+		}
+		if yes < least || yes > len(items)-minSide {
 			continue
 		}
 		if byKey[key] == nil {

@@ -151,7 +151,7 @@ func (s *space) expand(n *node, push func(*node)) {
 				push(&node{at: at, cost: n.cost + g.cost() + partPrice, depth: n.depth + 1, parent: n, part: Part{Exprs: g.exprs}})
 			}
 		}
-		if piece == "" || afterConst {
+		if piece == "" || afterConst || s.dear && strings.IndexFunc(piece, lang.IsLetterOrDigit) >= 0 {
 			continue
 		}
 		if at := s.advance(n.at, nil, piece); at != nil {

@@ -55,7 +55,7 @@ func (s *space) cover(column int, skip []string) (set []*lang.Layout) {
 		if layout.Name == "MONTH_YEAR" {
 			break
 		}
-		if layout.Name == skip[0] || layout.Name == skip[1] || layout.Name == skip[2] {
+		if layout.Name == "DAY_MONTH_YY_30" || layout.Name == skip[0] || layout.Name == skip[1] || layout.Name == skip[2] {
 			continue
 		}
 		var rest []sample
@@ -105,19 +105,11 @@ func (s *space) dateFields(source *lang.DateOf) {
 			return
 		}
 		for _, field := range lang.Fields {
-			if i > 0 && !ofClock(field.Field) {
+			if i > 0 && !field.Field.OfClock() {
 				continue
 			}
 			s.try(&lang.DateOf{Column: source.Column, Layouts: source.Layouts, Clock: c.do,
 				Field: field.Field, Price: source.Price + c.price + field.Cost})
 		}
 	}
-}
-
-func ofClock(f lang.Field) bool {
-	switch f {
-	case "H", "HH", "h", "hh", "m", "mm", "s", "ss", "AM", "am":
-		return true
-	}
-	return false
 }

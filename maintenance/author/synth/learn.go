@@ -22,6 +22,8 @@ const (
 	defaultSteps    = 60_000_000
 	maxShown        = 40
 	maxDepth        = 2
+	maxAgain        = 5
+	minSame         = 6 // examples of one and the same output
 )
 
 // ErrTooFew is returned where there are fewer than three examples: nothing
@@ -95,11 +97,11 @@ func (l *learner) leaf(items []item) (*Leaf, error) {
 		constant = constant && it.Target.Equal(first)
 		leaf.Cases = append(leaf.Cases, it.ID)
 	}
-	if constant {
+	if constant && len(items) < minSame {
 		return nil, errConstant
 	}
 	for i := range first.Text {
-		element, foretold, err := l.element(items, i)
+		element, foretold, err := l.element(items, i, constant)
 		if err != nil {
 			return nil, err
 		}
@@ -120,25 +122,40 @@ func samplesOf(items []item, element int) []sample {
 	return samples
 }
 
-// element learns one text: first which program is right from as few examples
+// element learns one text. Where the outputs aren't all the same: first which program is right from as few examples
 // as possible, then every reading that fits them all.
-func (l *learner) element(items []item, i int) (Element, int, error) {
+func (l *learner) element(items []item, i int, constant bool) (Element, int, error) {
 	samples := samplesOf(items, i)
+	if constant {
+		return l.copied(samples)
+	}
 	if same(samples) {
 		return constantElement(samples[0].out), len(items), nil
 	}
-	foretold, err := l.foretell(samples)
+	needed, err := l.foretell(samples)
 	if err != nil {
 		return Element{}, 0, err
 	}
-	readings := fitting(newSpace(spread(samples, maxShown), l.budget).search(l.Readings), samples)
+	readings := l.all(samples, needed)
 	if len(readings) == 0 {
 		return Element{}, 0, errNothing
 	}
 	if readings[0].constant() {
 		return Element{}, 0, errConstant
 	}
-	return Element{l.thin(l.near(readings), probes(samples))}, foretold, nil
+	return Element{l.thin(l.near(readings), probes(samples))}, len(samples) - len(needed), nil
+}
+
+// copied learns a text that is the same in all samples, but only as something
+// that is taken from them: a constant would answer whatever it's given.
+func (l *learner) copied(samples []sample) (Element, int, error) {
+	space := newSpace(spread(samples, maxShown), l.budget)
+	space.dear = true
+	readings := fitting(slices.DeleteFunc(space.search(l.Readings), (*Reading).constant), samples)
+	if len(readings) == 0 {
+		return Element{}, 0, errConstant
+	}
+	return Element{l.thin(l.near(readings), probes(samples))}, len(samples) - minSame + 1, nil
 }
 
 func same(samples []sample) bool {
@@ -150,25 +167,52 @@ func same(samples []sample) bool {
 	return true
 }
 
+// all returns the readings that fit all samples: those of a search over the
+// needed ones and as many others as it can bear, and over any that it still got
+// wrong.
+func (l *learner) all(samples, needed []sample) []*Reading {
+	shown := slices.Clone(needed)
+	for _, s := range spread(samples, maxShown) {
+		if len(shown) < maxShown && !contains(shown, s) {
+			shown = append(shown, s)
+		}
+	}
+	for range maxAgain {
+		readings := newSpace(shown, l.budget).search(l.Readings)
+		if list := fitting(readings, samples); len(list) > 0 || len(readings) == 0 {
+			return list
+		}
+		wrong := slices.IndexFunc(samples, func(s sample) bool { return !fits(readings[0], s) })
+		if wrong < 0 {
+			return nil
+		}
+		shown = append(shown, samples[wrong])
+	}
+	return nil
+}
+
 // foretell shows the search two examples and then each one that it got wrong,
-// until a reading is right on all. It returns how many it was never shown.
-func (l *learner) foretell(samples []sample) (int, error) {
+// until a reading is right on all. It returns those that it was shown.
+func (l *learner) foretell(samples []sample) ([]sample, error) {
 	shown := spread(samples, 2)
 	for len(shown) <= min(len(samples), 12) {
 		readings := newSpace(shown, l.budget).search(l.Readings)
 		if len(readings) == 0 {
-			return 0, errNothing
+			return nil, errNothing
 		}
 		if len(fitting(readings, samples)) > 0 {
-			return len(samples) - len(shown), nil
+			if len(shown) == len(samples) {
+				return nil, errUnforetold
+			}
+			return shown, nil
 		}
 		wrong := slices.IndexFunc(samples, func(s sample) bool { return !fits(readings[0], s) })
 		if wrong < 0 || contains(shown, samples[wrong]) {
-			return 0, errNothing
+			return nil, errNothing
 		}
 		shown = append(shown, samples[wrong])
 	}
-	return 0, errUnforetold
+	return nil, errUnforetold
 }
 
 func contains(shown []sample, s sample) bool {

@@ -49,6 +49,8 @@ func appendRounding(list []arithmetic, do lang.Arithmetic) []arithmetic {
 		list = append(list, arithmetic{do, price + 50})
 		do.Steps, do.Plus = 0, 1
 		list = append(list, arithmetic{do, price + 60})
+		do.Steps, do.Plus = -1, 1
+		list = append(list, arithmetic{do, price + 60})
 	}
 	return list
 }

@@ -154,10 +154,16 @@ func reveal(tree *Tree, guard Guard, visible, hidden []Example) ([]Example, []Ex
 func score(tree *Tree, guard Guard, list []Example) (right int, wrong []string, fell int) {
 	for _, e := range list {
 		if !guard.Accepts(e.Columns) {
+			if os.Getenv("SIGNALBOX_NOTES") != "" {
+				fmt.Printf("NOTE %s %q guard\n", e.ID, e.Columns)
+			}
 			fell++
 			continue
 		}
-		got, ok, _ := tree.Answer(lang.NewRow(e.Columns))
+		got, ok, note := tree.Answer(lang.NewRow(e.Columns))
+		if !ok && os.Getenv("SIGNALBOX_NOTES") != "" {
+			fmt.Printf("NOTE %s %q want %q: %s\n", e.ID, e.Columns, e.Target.Text, note)
+		}
 		switch {
 		case !ok:
 			fell++

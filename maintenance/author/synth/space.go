@@ -42,6 +42,7 @@ type space struct {
 	groups  map[string]*group
 	byFirst map[string][]*group
 	budget  *Budget
+	dear    bool // whether letters and digits can't come from constants
 }
 
 // Budget counts the steps that a family's search may still take.
