@@ -173,35 +173,35 @@ func TestAuthoriseFollowsEveryChange(t *testing.T) {
 	moved.Engine.Docker = "28.0"
 	for name, c := range map[string]struct {
 		change func(r *Registry) error
-		stale  bool
+		stale  string // what the error names; "" where nothing went stale
 	}{
-		"nothing":         {func(*Registry) error { return nil }, false},
-		"a lock":          {func(r *Registry) error { return r.Lock(t.Context(), "squares", ann) }, false},
-		"an unused rule":  {func(r *Registry) error { return second(r.AddRule(t.Context(), source("cubes", "cubes", ""), ann)) }, false},
-		"a new revision":  {func(r *Registry) error { return second(r.AddRule(t.Context(), source("squares", "squares", "2"), ann)) }, false},
-		"a case":          {func(r *Registry) error { ingest(t, r, history("cubes", 1)); return nil }, true},
-		"another policy":  {func(r *Registry) error { return r.SetPolicy(t.Context(), weaker, ann) }, true},
-		"its environment": {func(r *Registry) error { return r.SetEnvironment(t.Context(), moved, ann) }, true},
-		"a disabled rule": {func(r *Registry) error { return r.Disable(t.Context(), "squares", ann) }, true},
-		"a revealed case": {func(r *Registry) error { return r.Reveal(t.Context(), []string{admissionID(t, r)}, ann) }, false},
+		"nothing":         {func(*Registry) error { return nil }, ""},
+		"a lock":          {func(r *Registry) error { return r.Lock(t.Context(), "squares", ann) }, ""},
+		"an unused rule":  {func(r *Registry) error { return second(r.AddRule(t.Context(), source("cubes", "cubes", ""), ann)) }, ""},
+		"a new revision":  {func(r *Registry) error { return second(r.AddRule(t.Context(), source("squares", "squares", "2"), ann)) }, ""},
+		"a case":          {func(r *Registry) error { ingest(t, r, history("cubes", 1)); return nil }, "the suite"},
+		"another policy":  {func(r *Registry) error { return r.SetPolicy(t.Context(), weaker, ann) }, "the policy"},
+		"its environment": {func(r *Registry) error { return r.SetEnvironment(t.Context(), moved, ann) }, "environment"},
+		"a disabled rule": {func(r *Registry) error { return r.Disable(t.Context(), "squares", ann) }, "rule \"squares\""},
+		"a revealed case": {func(r *Registry) error { return r.Reveal(t.Context(), []string{admissionID(t, r)}, ann) }, ""},
 		"unverified lines": {func(r *Registry) error {
 			return second(r.Ingest(t.Context(), parse(t, goodLine), IngestOptions{}, ann))
-		}, false},
+		}, ""},
 		"another environment": {func(r *Registry) error {
 			python := starlark()
 			python.Name = "python"
 			return r.SetEnvironment(t.Context(), python, ann)
-		}, false},
+		}, ""},
 	} {
 		r, _ := activated(t)
 		must(t, c.change(r))
 		_, err := snapshot(t, r).Authorise(t.Context(), &engine{})
-		if c.stale {
+		if c.stale != "" {
 			if err == nil {
 				t.Errorf("%s: still authorised", name)
 				continue
 			}
-			wantStale(t, err, rule.ReasonProofStale, "the generation")
+			wantStale(t, err, rule.ReasonProofStale, c.stale)
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

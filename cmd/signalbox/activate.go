@@ -26,14 +26,11 @@ all checked again; any difference refuses, and both values are named.`,
 			&cli.BoolFlag{Name: "allow-unheld", Usage: "take families that have no hidden case"},
 			reasonFlag,
 		},
-		Action: command(activate),
+		Action: command(activate, "PROOF"),
 	}
 }
 
 func activate(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "PROOF"); err != nil {
-		return err
-	}
 	snapshot, err := w.registry.Snapshot(ctx)
 	if err != nil {
 		return err
@@ -109,9 +106,6 @@ func disableCommand() *cli.Command {
 		ArgsUsage: "RULE",
 		Flags:     []cli.Flag{reasonFlag},
 		Action: command(func(ctx context.Context, w *workspace) error {
-			if err := wantArguments(w.c, "RULE"); err != nil {
-				return err
-			}
 			if err := w.registry.Disable(ctx, rule.Name(w.c.Args().First()), w.change("disabled")); err != nil {
 				return err
 			}
@@ -121,7 +115,7 @@ func disableCommand() *cli.Command {
 			}
 			say(w.c, "the active proof no longer holds; next: signalbox validate --activate")
 			return w.printGeneration("disabled", after)
-		}),
+		}, "RULE"),
 	}
 }
 
@@ -136,8 +130,18 @@ today's cases: an old proof is never used again.`,
 			&cli.BoolFlag{Name: "allow-unheld", Usage: "take families that have no hidden case"},
 			reasonFlag,
 		},
-		Action: command(rollback),
+		Action: checked(checkRollback, rollback),
 	}
+}
+
+func checkRollback(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return nil
+	}
+	if _, err := strconv.ParseUint(c.Args().First(), 10, 64); err != nil {
+		return usageError("generation %q is not a number", c.Args().First())
+	}
+	return wantArguments(c, "GENERATION")
 }
 
 func rollback(ctx context.Context, w *workspace) error {
@@ -176,15 +180,9 @@ func rollback(ctx context.Context, w *workspace) error {
 
 // rollbackTo returns the generation that was named, or the one before the active.
 func rollbackTo(c *cli.Context, s *registry.Snapshot) (rule.Generation, error) {
-	if c.NArg() > 1 {
-		return 0, usageError("rollback takes one generation")
-	}
 	if c.NArg() == 1 {
 		n, err := strconv.ParseUint(c.Args().First(), 10, 64)
-		if err != nil {
-			return 0, usageError("generation %q is not a number", c.Args().First())
-		}
-		return rule.Generation(n), nil
+		return rule.Generation(n), err
 	}
 	past := s.State().Past
 	if len(past) == 0 {

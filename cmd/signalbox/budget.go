@@ -21,11 +21,11 @@ func budgetCommand() *cli.Command {
 zero; the built-in author's are unlimited until one is set. A call whose fate is
 unknown stays spent.`,
 		Subcommands: []*cli.Command{
-			{Name: "show", Usage: "limits, what is used, and calls of unknown fate", Flags: []cli.Flag{kind}, Action: command(showBudget)},
+			{Name: "show", Usage: "limits, what is used, and calls of unknown fate", Flags: []cli.Flag{kind}, Action: checked(checkKind, showBudget)},
 			{
 				Name: "set", Usage: "set one limit", ArgsUsage: "RESOURCE N|unlimited",
 				Description: "RESOURCE is calls, prompt_tokens, completion_tokens, micro_usd, operations, validations, attempts or wall_ms.",
-				Flags:       []cli.Flag{kind, reasonFlag}, Action: command(setBudget),
+				Flags:       []cli.Flag{kind, reasonFlag}, Action: checked(checkBudget, setBudget),
 			},
 		},
 	}
@@ -36,12 +36,37 @@ var resources = []ledger.Resource{
 	ledger.Operations, ledger.Validations, ledger.Attempts, ledger.WallMillis,
 }
 
-func kindOf(c *cli.Context) (ledger.Kind, error) {
-	kind := ledger.Kind(c.String("kind"))
-	if kind != ledger.External && kind != ledger.Builtin {
-		return "", usageError("--kind %q: want external or builtin", kind)
+func kindOf(c *cli.Context) ledger.Kind { return ledger.Kind(c.String("kind")) }
+
+func checkKind(c *cli.Context) error {
+	if kind := kindOf(c); kind != ledger.External && kind != ledger.Builtin {
+		return usageError("--kind %q: want external or builtin", kind)
 	}
-	return kind, nil
+	return nil
+}
+
+func checkBudget(c *cli.Context) error {
+	if err := wantArguments(c, "RESOURCE", "N"); err != nil {
+		return err
+	}
+	if resource := ledger.Resource(c.Args().Get(0)); !slices.Contains(resources, resource) {
+		return usageError("resource %q: want one of %v", resource, resources)
+	}
+	if _, err := parseLimit(c.Args().Get(1)); err != nil {
+		return err
+	}
+	return checkKind(c)
+}
+
+func parseLimit(text string) (int64, error) {
+	if text == "unlimited" {
+		return ledger.Unlimited, nil
+	}
+	limit, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || limit < 0 {
+		return 0, usageError("limit %q: want a number from 0, or unlimited", text)
+	}
+	return limit, nil
 }
 
 // budgetRow is one limit as listed; a null limit is none.
@@ -60,10 +85,7 @@ type openCall struct {
 }
 
 func showBudget(ctx context.Context, w *workspace) error {
-	kind, err := kindOf(w.c)
-	if err != nil {
-		return err
-	}
+	kind := kindOf(w.c)
 	budgets, err := w.registry.Ledger().Budgets(ctx, kind)
 	if err != nil {
 		return err
@@ -106,24 +128,10 @@ func showBudget(ctx context.Context, w *workspace) error {
 }
 
 func setBudget(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "RESOURCE", "N"); err != nil {
-		return err
-	}
-	kind, err := kindOf(w.c)
+	limit, err := parseLimit(w.c.Args().Get(1))
 	if err != nil {
 		return err
 	}
-	resource := ledger.Resource(w.c.Args().Get(0))
-	if !slices.Contains(resources, resource) {
-		return usageError("resource %q: want one of %v", resource, resources)
-	}
-	limit := int64(ledger.Unlimited)
-	if text := w.c.Args().Get(1); text != "unlimited" {
-		limit, err = strconv.ParseInt(text, 10, 64)
-		if err != nil || limit < 0 {
-			return usageError("limit %q: want a number from 0, or unlimited", text)
-		}
-	}
 	change := w.change("set by hand")
-	return w.registry.Ledger().SetLimit(ctx, kind, resource, limit, change.Who, change.Why)
+	return w.registry.Ledger().SetLimit(ctx, kindOf(w.c), ledger.Resource(w.c.Args().First()), limit, change.Who, change.Why)
 }

@@ -16,14 +16,11 @@ func casesCommand() *cli.Command {
 		ArgsUsage: "FAMILY",
 		Description: `Admission cases are listed by ID only: whoever writes rules shouldn't see them.
 Sealed cases are never listed.`,
-		Action: command(listCases),
+		Action: command(listCases, "FAMILY"),
 	}
 }
 
 func listCases(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "FAMILY"); err != nil {
-		return err
-	}
 	snapshot, err := w.registry.Snapshot(ctx)
 	if err != nil {
 		return err

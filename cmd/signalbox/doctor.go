@@ -27,9 +27,6 @@ type finding struct {
 }
 
 func doctor(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c); err != nil {
-		return err
-	}
 	var rows []finding
 	row := func(what string, err error, detail string) {
 		if err != nil {

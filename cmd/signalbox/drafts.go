@@ -18,15 +18,12 @@ func draftsCommand() *cli.Command {
 		Usage: "look at drafts, undo an edit, discard one",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "every draft", Action: command(listDrafts)},
-			{Name: "show", Usage: "a draft's files and what was said of it", ArgsUsage: "ATTEMPT", Action: command(showDraft)},
-			{Name: "diff", Usage: "what the draft changes against the stable revision", ArgsUsage: "ATTEMPT", Action: command(diffDraft)},
-			{Name: "undo", Usage: "take back the latest edit that still stands", ArgsUsage: "ATTEMPT", Action: command(undoDraft)},
+			{Name: "show", Usage: "a draft's files and what was said of it", ArgsUsage: "ATTEMPT", Action: command(showDraft, "ATTEMPT")},
+			{Name: "diff", Usage: "what the draft changes against the stable revision", ArgsUsage: "ATTEMPT", Action: command(diffDraft, "ATTEMPT")},
+			{Name: "undo", Usage: "take back the latest edit that still stands", ArgsUsage: "ATTEMPT", Action: command(undoDraft, "ATTEMPT")},
 			{Name: "discard", Usage: "remove a draft", ArgsUsage: "ATTEMPT", Action: command(func(_ context.Context, w *workspace) error {
-				if err := wantArguments(w.c, "ATTEMPT"); err != nil {
-					return err
-				}
 				return draft.Discard(w.registry.Dir(), w.c.Args().First())
-			})},
+			}, "ATTEMPT")},
 		},
 	}
 }
@@ -48,9 +45,6 @@ func listDrafts(_ context.Context, w *workspace) error {
 
 // openDraft opens the draft that the command's argument names.
 func openDraft(w *workspace) (*draft.Draft, error) {
-	if err := wantArguments(w.c, "ATTEMPT"); err != nil {
-		return nil, err
-	}
 	return draft.Open(w.registry.Dir(), w.c.Args().First())
 }
 

@@ -34,9 +34,6 @@ type familyRow struct {
 }
 
 func families(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c); err != nil {
-		return err
-	}
 	snapshot, err := w.registry.Snapshot(ctx)
 	if err != nil {
 		return err

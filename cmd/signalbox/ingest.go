@@ -38,7 +38,7 @@ maintain write rules: ingest only what you permit that provider to receive.`,
 			&cli.BoolFlag{Name: "strict", Usage: "take nothing if any line is rejected"},
 			reasonFlag,
 		},
-		Action: command(ingest),
+		Action: command(ingest, "FILE.jsonl"),
 	}
 }
 
@@ -63,9 +63,6 @@ type rejectedLine struct {
 }
 
 func ingest(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "FILE.jsonl"); err != nil {
-		return err
-	}
 	name := w.c.Args().First()
 	lines, err := readHistory(w.c, name)
 	if err != nil {
@@ -119,7 +116,7 @@ func printIngested(w *workspace, report registry.IngestReport, generation rule.G
 		return printJSON(w.c, out)
 	}
 	for _, r := range out.Rejected {
-		say(w.c, "line %d rejected: %s", r.Line, printable(r.Reason))
+		say(w.c, "line %d rejected: %s", r.Line, visible([]byte(r.Reason)))
 	}
 	fmt.Fprintf(w.c.App.Writer, "taken %d (%d visible, %d for admission, %d sealed; %d must fall back), known %d, unverified %d, rejected %d\n",
 		out.Taken, out.Visible, out.Admission, out.Sealed, out.Fallback, out.Known, out.Unverified, len(out.Rejected))

@@ -41,8 +41,18 @@ on disk before it's sent, and a call whose fate is unknown is never repeated.`,
 			&cli.Int64Flag{Name: "max-completion", Value: 4096, Usage: "most tokens of one reply"},
 			reasonFlag,
 		},
-		Action: command(maintain),
+		Action: checked(checkMaintain, maintain),
 	}
+}
+
+func checkMaintain(c *cli.Context) error {
+	if c.Bool("all") == c.Args().Present() {
+		return usageError("maintain needs either families or --all")
+	}
+	if c.String("resume") != "" && c.NArg() != 1 {
+		return usageError("--resume continues one attempt: name its family")
+	}
+	return nil
 }
 
 // maintained is the result as JSON.
@@ -127,9 +137,6 @@ func (w *workspace) deps() maintenance.Deps {
 // chooseFamilies returns the families that were named, or all.
 func chooseFamilies(ctx context.Context, w *workspace) ([]rule.Family, error) {
 	named := w.c.Args().Slice()
-	if w.c.Bool("all") == (len(named) > 0) {
-		return nil, usageError("maintain needs either families or --all")
-	}
 	snapshot, err := w.registry.Snapshot(ctx)
 	if err != nil {
 		return nil, err

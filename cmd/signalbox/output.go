@@ -13,7 +13,7 @@ import (
 
 // printJSON writes v as one indented JSON document on stdout.
 func printJSON(c *cli.Context, v any) error {
-	data, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
+	data, err := json.Marshal(v, json.Deterministic(true), json.ExperimentalSupportFormatTag(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return fmt.Errorf("printing the result: %w", err)
 	}

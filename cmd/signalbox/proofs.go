@@ -24,7 +24,7 @@ func proofsCommand() *cli.Command {
 				Name: "show", Usage: "print what a proof states", ArgsUsage: "PROOF",
 				Description: "Prints the statement; with --envelope the signed envelope itself, for proofs verify elsewhere.",
 				Flags:       []cli.Flag{&cli.BoolFlag{Name: "envelope", Usage: "print the signed envelope"}},
-				Action:      command(showProof),
+				Action:      command(showProof, "PROOF"),
 			},
 			{
 				Name: "verify", Usage: "verify an exported envelope with a host's public key", ArgsUsage: "FILE",
@@ -79,9 +79,6 @@ func listProofs(ctx context.Context, w *workspace) error {
 }
 
 func showProof(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "PROOF"); err != nil {
-		return err
-	}
 	snapshot, err := w.registry.Snapshot(ctx)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ route is recorded.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "reasons", Usage: "print why tasks fell back, too"},
 		},
-		Action: command(replay),
+		Action: command(replay, "FILE.jsonl"),
 	}
 }
 
@@ -55,9 +55,6 @@ type replayFamily struct {
 }
 
 func replay(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "FILE.jsonl"); err != nil {
-		return err
-	}
 	lines, err := readHistory(w.c, w.c.Args().First())
 	if err != nil {
 		return err

@@ -26,9 +26,6 @@ and is negative where it is one.`,
 }
 
 func printReport(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c); err != nil {
-		return err
-	}
 	snapshot, err := w.registry.Snapshot(ctx)
 	if err != nil {
 		return err
@@ -99,9 +96,6 @@ type eventRow struct {
 }
 
 func listEvents(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c); err != nil {
-		return err
-	}
 	events, err := w.registry.Ledger().Events(ctx, ledger.Filter{
 		Limit: w.c.Int("limit"), Reason: rule.Reason(w.c.String("reason")), Rule: rule.Name(w.c.String("rule")),
 	})

@@ -32,18 +32,19 @@ regular files, and the folder itself is changed only by --apply, all or nothing.
 			&cli.BoolFlag{Name: "apply", Usage: "write the changed files into the folder"},
 			&cli.BoolFlag{Name: "explain", Usage: "print what every trigger said"},
 		},
-		Action: command(route),
+		Action: checked(checkRoute, route),
 	}
 }
 
-func route(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "TASK.json"); err != nil {
-		return err
-	}
-	folder := w.c.String("testbed")
-	if (w.c.Bool("patch") || w.c.Bool("apply")) && folder == "" {
+func checkRoute(c *cli.Context) error {
+	if (c.Bool("patch") || c.Bool("apply")) && c.String("testbed") == "" {
 		return usageError("--patch and --apply need --testbed FOLDER")
 	}
+	return wantArguments(c, "TASK.json")
+}
+
+func route(ctx context.Context, w *workspace) error {
+	folder := w.c.String("testbed")
 	request, err := readRequest(ctx, w.c, folder)
 	if err != nil {
 		return err

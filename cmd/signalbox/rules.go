@@ -23,22 +23,22 @@ func rulesCommand() *cli.Command {
 			{Name: "list", Usage: "every rule and its revisions", Action: command(listRules)},
 			{
 				Name: "show", Usage: "a rule's manifest and programs", ArgsUsage: "RULE[@REVISION]",
-				Action: command(showRule),
+				Action: command(showRule, "RULE[@REVISION]"),
 			},
 			{
 				Name: "add", Usage: "take a rule that a person wrote", ArgsUsage: "FOLDER",
 				Description: `FOLDER holds manifest.json, trigger.star, execute.star and what they load. The
 rule is proposed, not active: it is checked, proven and activated like any other
 (signalbox validate --activate).`,
-				Flags: []cli.Flag{reasonFlag}, Action: command(addRule),
+				Flags: []cli.Flag{reasonFlag}, Action: command(addRule, "FOLDER"),
 			},
 			{
 				Name: "lock", Usage: "keep maintenance from changing a rule", ArgsUsage: "RULE",
-				Flags: []cli.Flag{reasonFlag}, Action: command(func(ctx context.Context, w *workspace) error { return setLock(ctx, w, true) }),
+				Flags: []cli.Flag{reasonFlag}, Action: command(func(ctx context.Context, w *workspace) error { return setLock(ctx, w, true) }, "RULE"),
 			},
 			{
 				Name: "unlock", Usage: "let maintenance change a rule again", ArgsUsage: "RULE",
-				Flags: []cli.Flag{reasonFlag}, Action: command(func(ctx context.Context, w *workspace) error { return setLock(ctx, w, false) }),
+				Flags: []cli.Flag{reasonFlag}, Action: command(func(ctx context.Context, w *workspace) error { return setLock(ctx, w, false) }, "RULE"),
 			},
 		},
 	}
@@ -83,9 +83,6 @@ func listRules(ctx context.Context, w *workspace) error {
 }
 
 func showRule(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "RULE[@REVISION]"); err != nil {
-		return err
-	}
 	snapshot, err := w.registry.Snapshot(ctx)
 	if err != nil {
 		return err
@@ -132,9 +129,6 @@ func visible(data []byte) string {
 }
 
 func addRule(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "FOLDER"); err != nil {
-		return err
-	}
 	folder := w.c.Args().First()
 	tree, err := rule.ReadTree(os.DirFS(folder))
 	if err != nil {
@@ -159,9 +153,6 @@ func addRule(ctx context.Context, w *workspace) error {
 }
 
 func setLock(ctx context.Context, w *workspace, locked bool) error {
-	if err := wantArguments(w.c, "RULE"); err != nil {
-		return err
-	}
 	name := rule.Name(w.c.Args().First())
 	change := w.registry.Unlock
 	if locked {

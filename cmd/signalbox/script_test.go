@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -22,6 +23,10 @@ func TestMain(m *testing.M) {
 // and the conditions [docker] (an engine answers) and [root].
 func TestScripts(t *testing.T) {
 	docker := engineAnswers()
+	demo, err := filepath.Abs("../../fixtures/demo")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !docker && os.Getenv("CI") == "true" {
 		t.Fatal("no Docker Engine answers: under CI every script runs")
 	}
@@ -44,6 +49,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SIGNALBOX_HOME", env.WorkDir+"/home")
 			env.Setenv("SIGNALBOX_OPERATOR", "tester")
+			env.Setenv("DEMO", demo)
 			return nil
 		},
 	})

@@ -32,9 +32,6 @@ twice. What passes gets a signed proof, and with --activate answers from now on.
 			reasonFlag,
 		},
 		Action: command(func(ctx context.Context, w *workspace) error {
-			if err := wantArguments(w.c); err != nil {
-				return err
-			}
 			if err := w.prepare(ctx); err != nil {
 				return err
 			}

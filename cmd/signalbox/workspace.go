@@ -119,9 +119,18 @@ func operator() string {
 
 var reasonFlag = &cli.StringFlag{Name: "reason", Usage: "why, for the registry's log"}
 
-// command is what most commands are: one workspace, one action on it.
-func command(action func(ctx context.Context, w *workspace) error) cli.ActionFunc {
+// command is what most commands are: their arguments, one workspace, one action
+// on it. Mistakes in the command line are found before anything is opened.
+func command(action func(ctx context.Context, w *workspace) error, arguments ...string) cli.ActionFunc {
+	return checked(func(c *cli.Context) error { return wantArguments(c, arguments...) }, action)
+}
+
+// checked is command with a check of the command line of its own.
+func checked(check func(c *cli.Context) error, action func(ctx context.Context, w *workspace) error) cli.ActionFunc {
 	return func(c *cli.Context) (err error) {
+		if err := check(c); err != nil {
+			return err
+		}
 		w, err := openWorkspace(c)
 		if err != nil {
 			return err

@@ -25,17 +25,18 @@ with the right outcome. The other rules answer again after validate --activate.`
 			&cli.StringFlag{Name: "certified-by", Usage: "`NAME` of the operator who certifies it"},
 			reasonFlag,
 		},
-		Action: command(wrong),
+		Action: checked(checkWrong, wrong),
 	}
 }
 
-func wrong(ctx context.Context, w *workspace) error {
-	if err := wantArguments(w.c, "ROUTE"); err != nil {
-		return err
-	}
-	if (w.c.String("expect") == "") != (w.c.String("certified-by") == "") {
+func checkWrong(c *cli.Context) error {
+	if (c.String("expect") == "") != (c.String("certified-by") == "") {
 		return usageError("--expect and --certified-by go together")
 	}
+	return wantArguments(c, "ROUTE")
+}
+
+func wrong(ctx context.Context, w *workspace) error {
 	route := w.c.Args().First()
 	event, err := w.registry.Ledger().Event(ctx, route)
 	if err != nil {
