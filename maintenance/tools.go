@@ -24,7 +24,7 @@ var actions = []action{
 
 // JSONSchema lists the actions for the model.
 func (action) JSONSchema() *jsonschema.Schema {
-	schema := &jsonschema.Schema{Type: "string", Description: "What to do."}
+	schema := &jsonschema.Schema{Type: "string"}
 	for _, a := range actions {
 		schema.Enum = append(schema.Enum, string(a))
 	}
@@ -33,7 +33,7 @@ func (action) JSONSchema() *jsonschema.Schema {
 
 // ruleArgs are the arguments of the rule tool. Data may be absent.
 type ruleArgs struct {
-	Action action   `json:"action"`
+	Action action   `json:"action" jsonschema:"description=What to do."`
 	Data   ruleData `json:"data,omitempty" jsonschema:"description=Parameters of the action. Most actions take none."`
 }
 
@@ -53,7 +53,7 @@ type operation string
 
 // JSONSchema lists the guides for the model.
 func (operation) JSONSchema() *jsonschema.Schema {
-	schema := &jsonschema.Schema{Type: "string", Description: "An action of the rule tool, or one of contract, starlark, modules and triggers."}
+	schema := &jsonschema.Schema{Type: "string"}
 	for _, name := range skills.Names() {
 		schema.Enum = append(schema.Enum, name)
 	}
@@ -61,7 +61,7 @@ func (operation) JSONSchema() *jsonschema.Schema {
 }
 
 type skillArgs struct {
-	Operation operation `json:"operation"`
+	Operation operation `json:"operation" jsonschema:"description=An action of the rule tool\\, or one of contract\\, starlark\\, modules and triggers."`
 }
 
 // The tools' names.
