@@ -2,6 +2,8 @@ package author
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -26,6 +28,7 @@ type editorArgs struct {
 	FileText *string `json:"file_text,omitzero"`
 	OldStr   *string `json:"old_str,omitzero"`
 	NewStr   *string `json:"new_str,omitzero"`
+	Range    []int   `json:"view_range,omitzero"`
 }
 
 // toolReply is the JSON that the rule tool answers with.
@@ -35,6 +38,7 @@ type toolReply struct {
 	Message string `json:"message"`
 	Data    struct {
 		Manifest  string         `json:"manifest"`
+		Files     []string       `json:"files"`
 		Submitted bool           `json:"submitted"`
 		Revealed  []briefCase    `json:"revealed"`
 		Hidden    map[string]int `json:"hidden_failures"`
@@ -51,6 +55,7 @@ type conversation struct {
 	brief     brief
 	turns     int
 	files     map[string]string // what the draft's files hold, as far as known
+	unseen    map[string]string // files that were there before, with what was seen of them
 	open      string            // the edit_… action that was granted last
 	submitted bool
 	refusals  []toolReply
@@ -60,7 +65,7 @@ type conversation struct {
 
 // follow reads the messages: the brief, and every tool call with its reply.
 func follow(messages []message) (*conversation, error) {
-	c := &conversation{files: map[string]string{}}
+	c := &conversation{files: map[string]string{}, unseen: map[string]string{}}
 	calls := map[string]function{}
 	found := false
 	for _, m := range messages {
@@ -130,6 +135,11 @@ func (c *conversation) noteRule(call function, text string) bool {
 	switch args.Action {
 	case "create_rule":
 		c.files["manifest.json"] = answer.Data.Manifest
+		for _, path := range answer.Data.Files {
+			if strings.HasSuffix(path, ".star") {
+				c.unseen[path] = ""
+			}
+		}
 	case "submit_rule":
 		c.submitted = true
 	default:
@@ -146,6 +156,8 @@ func (c *conversation) noteEdit(call function, text string) bool {
 	}
 	path := strings.TrimPrefix(args.Path, root)
 	switch {
+	case args.Command == "view":
+		return c.noteView(path, text)
 	case args.Command == "create" && args.FileText != nil && strings.HasPrefix(text, "New file created successfully"):
 		c.files[path] = *args.FileText
 	case args.Command == "str_replace" && args.NewStr != nil && strings.Contains(text, "has been edited successfully"):
@@ -154,4 +166,32 @@ func (c *conversation) noteEdit(call function, text string) bool {
 		return false
 	}
 	return true
+}
+
+var viewed = regexp.MustCompile(`(?m)^ *([0-9]+)  (.*)$`)
+var total = regexp.MustCompile(`which has a total of ([0-9]+) lines`)
+
+// noteView takes the lines of a file that was there before. When the last one
+// was seen, the file's text is known.
+func (c *conversation) noteView(path, text string) bool {
+	count := total.FindStringSubmatch(text)
+	if count == nil {
+		return false
+	}
+	before := strings.Count(c.unseen[path], "\n")
+	seen := before
+	for _, m := range viewed.FindAllStringSubmatch(text, -1) {
+		if m[1] == strconv.Itoa(seen+1) {
+			c.unseen[path] += m[2] + "\n"
+			seen++
+		}
+	}
+	if strconv.Itoa(seen) == count[1] {
+		c.files[path] = c.unseen[path]
+		if strings.Contains(text, "NOTE: no newline at end of file.") {
+			c.files[path] = strings.TrimSuffix(c.files[path], "\n")
+		}
+		delete(c.unseen, path)
+	}
+	return seen > before
 }

@@ -3,6 +3,7 @@ package author
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,13 +18,14 @@ import (
 // loop is a small maintenance loop: it holds a draft, runs the tools, and checks
 // a submitted rule over visible and hidden cases as the oracle does.
 type loop struct {
-	t          *testing.T
+	t          testing.TB
 	handler    http.Handler
 	family     string
 	visible    []briefCase
 	hidden     []briefCase
 	neighbours []rule.Document
 	reveals    int
+	before     rule.Tree // what the draft holds already
 
 	files    rule.Tree
 	open     string
@@ -55,6 +57,7 @@ func (l *loop) run() *loop {
 		l.handler = New()
 	}
 	l.files = rule.Tree{}
+	maps.Copy(l.files, l.before)
 	l.messages = []map[string]any{{"role": "system", "content": "Write a rule."}, {"role": "user", "content": l.brief()}}
 	for range maxTurns {
 		answer := l.ask()
@@ -118,7 +121,7 @@ func (l *loop) tool(f function) string {
 	switch args.Action {
 	case "create_rule":
 		l.files[rule.ManifestFile] = fmt.Appendf(nil, draftManifest, l.family)
-		answer["data"] = map[string]any{"manifest": string(l.files[rule.ManifestFile]), "files": []string{"manifest.json", "README.md"}}
+		answer["data"] = map[string]any{"manifest": string(l.files[rule.ManifestFile]), "files": l.files.Paths()}
 	case "edit_contract", "edit_trigger", "edit_executor":
 		l.open = args.Action
 	case "submit_rule":
@@ -146,10 +149,20 @@ func (l *loop) edit(arguments string) string {
 	}
 	old, exists := l.files[path]
 	switch {
+	case args.Command == "view" && exists:
+		lines := strings.Split(strings.TrimSuffix(string(old), "\n"), "\n")
+		text := fmt.Sprintf("Here's the content of %s with line numbers (which has a total of %d lines):\n", args.Path, len(lines))
+		if !strings.HasSuffix(string(old), "\n") && len(old) > 0 {
+			text += "NOTE: no newline at end of file.\n"
+		}
+		for i, line := range lines {
+			text += fmt.Sprintf("%6d  %s\n", i+1, line)
+		}
+		return text
 	case args.Command == "create" && !exists:
 		l.files[path] = []byte(*args.FileText)
 		return "New file created successfully at: " + args.Path
-	case args.Command == "str_replace" && strings.Count(string(old), *args.OldStr) == 1:
+	case args.Command == "str_replace" && *args.OldStr != "" && strings.Count(string(old), *args.OldStr) == 1:
 		l.files[path] = []byte(strings.Replace(string(old), *args.OldStr, *args.NewStr, 1))
 		return "The file " + args.Path + " has been edited successfully."
 	}

@@ -71,8 +71,16 @@ func (c *conversation) edit(wanted map[string]string) (reply, bool) {
 	return reply{}, false
 }
 
-// write makes a file hold the content.
+// write makes a file hold the content. One that was there before is read first:
+// its text has to be named to be replaced.
 func (c *conversation) write(path, content string) reply {
+	if seen, before := c.unseen[path]; before {
+		view := editorArgs{Command: "view", Path: root + path}
+		if n := strings.Count(seen, "\n"); n > 0 {
+			view.Range = []int{n + 1, -1}
+		}
+		return call(editorTool, view)
+	}
 	if old, exists := c.files[path]; exists {
 		return call(editorTool, editorArgs{Command: "str_replace", Path: root + path, OldStr: &old, NewStr: &content})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"signalbox/maintenance/author/emit"
 	"signalbox/maintenance/author/form"
+	"signalbox/maintenance/author/lang"
 	"signalbox/maintenance/author/prompt"
 	"signalbox/maintenance/author/synth"
 	"signalbox/rule"
@@ -198,7 +199,11 @@ func (m material) separate(r *emit.Rule, examples []synth.Example, negative []br
 		}
 	}
 	for _, c := range negative {
-		if columns, ok := columnsOf(*r, c.Task.Document()); ok {
+		columns, ok := columnsOf(*r, c.Task.Document())
+		if !ok {
+			continue
+		}
+		if _, answers, _ := r.Tree.Answer(lang.NewRow(columns)); answers {
 			others = append(others, columns)
 		}
 	}

@@ -263,7 +263,7 @@ func (p Part) agreeing(samples []sample) Part {
 // their slots.
 func (l *learner) near(readings []*Reading) (list []*Reading) {
 	for _, r := range readings {
-		if r.Cost > readings[0].Cost+2*l.Slack {
+		if r.Cost > readings[0].Cost+l.Slack {
 			break
 		}
 		for i, part := range r.Parts {
