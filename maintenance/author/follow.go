@@ -28,6 +28,7 @@ type editorArgs struct {
 	FileText *string `json:"file_text,omitzero"`
 	OldStr   *string `json:"old_str,omitzero"`
 	NewStr   *string `json:"new_str,omitzero"`
+	Line     *int    `json:"insert_line,omitzero"`
 	Range    []int   `json:"view_range,omitzero"`
 }
 
@@ -160,7 +161,7 @@ func (c *conversation) noteEdit(call function, text string) bool {
 		return c.noteView(path, text)
 	case args.Command == "create" && args.FileText != nil && strings.HasPrefix(text, "New file created successfully"):
 		c.files[path] = *args.FileText
-	case args.Command == "str_replace" && args.NewStr != nil && strings.Contains(text, "has been edited successfully"):
+	case args.Command != "create" && args.NewStr != nil && strings.Contains(text, "has been edited successfully"):
 		c.files[path] = *args.NewStr
 	default:
 		return false

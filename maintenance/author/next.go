@@ -81,7 +81,9 @@ func (c *conversation) write(path, content string) reply {
 		}
 		return call(editorTool, view)
 	}
-	if old, exists := c.files[path]; exists {
+	if old, exists := c.files[path]; exists && old == "" {
+		return call(editorTool, editorArgs{Command: "insert", Path: root + path, Line: new(int), NewStr: &content})
+	} else if exists {
 		return call(editorTool, editorArgs{Command: "str_replace", Path: root + path, OldStr: &old, NewStr: &content})
 	}
 	return call(editorTool, editorArgs{Command: "create", Path: root + path, FileText: &content})
