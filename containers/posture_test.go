@@ -145,7 +145,7 @@ func TestLaxEngineIsRefused(t *testing.T) {
 		"CapBnd":                func(p *Plan) { p.CapDrop = nil },
 		`"/more" of kind tmpfs`: func(p *Plan) { p.Tmpfs = map[string]string{"/more": ""} },
 		"namespace cgroup":      func(p *Plan) { p.Cgroup = "host" },
-		"Max open files":        func(p *Plan) { p.Ulimits = nil },
+		"Max core file size":    func(p *Plan) { p.Ulimits = nil },
 	} {
 		e.daemon = lax{honest, change}
 		residents := e.Residents(1)
