@@ -136,12 +136,24 @@ func predicate(s *Snapshot, members ...rule.Member) proofs.Predicate {
 // sign signs with the home's own key.
 func sign(t testing.TB, r *Registry, p proofs.Predicate) proofs.Verified {
 	t.Helper()
+	return signFor(t, r, p)
+}
+
+// fatal is what testing.TB and rapid.T have in common.
+type fatal interface{ Fatal(args ...any) }
+
+func signFor(t fatal, r *Registry, p proofs.Predicate) proofs.Verified {
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	key, err := proofs.LoadKey(r.Keys())
-	must(t, err)
+	must(err)
 	envelope, err := proofs.Sign(key, p)
-	must(t, err)
+	must(err)
 	verified, err := proofs.Verify(envelope, key.Public())
-	must(t, err)
+	must(err)
 	return verified
 }
 

@@ -232,6 +232,8 @@ func helper(role string) int {
 	switch role {
 	case "reserve":
 		return helpReserve(ctx, l)
+	case "record":
+		return helpRecord(ctx, l)
 	case "crash":
 		return helpCrash(ctx, l)
 	}
