@@ -2,38 +2,71 @@ package gateway
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 )
 
-// InProcess returns a transport that has handler answer each request within this
-// process. Nothing leaves the machine; the whole reply is held in memory.
+// InProcess returns a transport that hands requests to a model in this process:
+// nothing is dialled. A request ends early where its context does; the handler
+// sees the same context.
 func InProcess(handler http.Handler) http.RoundTripper { return inProcess{handler} }
 
 type inProcess struct{ handler http.Handler }
 
-// RoundTrip serves one request and returns what the handler wrote.
-func (t inProcess) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Body == nil {
-		request.Body = http.NoBody
+// RoundTrip serves the request and returns the whole reply. A handler that
+// panics is a connection that broke.
+func (p inProcess) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Body != nil {
+		defer request.Body.Close()
 	}
-	defer func() { _ = request.Body.Close() }()
-	w := &written{header: http.Header{}, status: http.StatusOK}
-	t.handler.ServeHTTP(w, request)
-	return &http.Response{
-		StatusCode: w.status, Status: http.StatusText(w.status), Header: w.header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: request,
-		Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()),
-	}, nil
+	done := make(chan error, 1)
+	reply := &recorded{header: http.Header{}}
+	go func() {
+		defer func() {
+			var err error
+			if trouble := recover(); trouble != nil {
+				err = fmt.Errorf("the model in this process failed: %v", trouble)
+			}
+			done <- err
+		}()
+		p.handler.ServeHTTP(reply, request)
+	}()
+	select {
+	case <-request.Context().Done():
+		return nil, request.Context().Err()
+	case err := <-done:
+		if err != nil {
+			return nil, err
+		}
+		return reply.response(request), nil
+	}
 }
 
-// written is a response as a handler wrote it.
-type written struct {
+// recorded is a reply as a handler writes it.
+type recorded struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (w *written) Header() http.Header         { return w.header }
-func (w *written) WriteHeader(status int)      { w.status = status }
-func (w *written) Write(p []byte) (int, error) { return w.body.Write(p) }
+func (r *recorded) Header() http.Header { return r.header }
+
+func (r *recorded) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+}
+
+func (r *recorded) Write(data []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(data)
+}
+
+func (r *recorded) response(request *http.Request) *http.Response {
+	r.WriteHeader(http.StatusOK)
+	return &http.Response{
+		Status: http.StatusText(r.status), StatusCode: r.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: r.header, Body: io.NopCloser(&r.body), ContentLength: int64(r.body.Len()), Request: request,
+	}
+}
