@@ -1,6 +1,8 @@
 package synth
 
 import (
+	"slices"
+
 	"signalbox/maintenance/author/lang"
 )
 
@@ -41,11 +43,44 @@ func (s *space) dates(column int) {
 // kind, and none that no sample needs.
 func (s *space) mixed(column int) (sets [][]*lang.Layout) {
 	for _, skip := range [][]string{{"DMY", "DDMMYYYY", "DMYY"}, {"MDY", "MMDDYYYY", "MDYY"}, {"MDY", "DDMMYYYY", "MDYY"}, {"DMY", "MMDDYYYY", "DMYY"}} {
-		if set := s.cover(column, skip); len(set) > 1 && !sameSet(sets, set) {
-			sets = append(sets, set)
+		set := s.cover(column, skip)
+		if len(set) < 2 || sameSet(sets, set) {
+			continue
+		}
+		sets = append(sets, set)
+		if other := otherCentury(set); other != nil && s.covers(column, other) {
+			sets = append(sets, other)
 		}
 	}
 	return sets
+}
+
+// otherCentury returns the set with the other reading of two-digit years, or
+// nil where it has none.
+func otherCentury(set []*lang.Layout) []*lang.Layout {
+	other := slices.Clone(set)
+	for i, layout := range set {
+		if layout.Name != twoDigits {
+			continue
+		}
+		for j := range lang.Layouts {
+			if lang.Layouts[j].Name == twoDigits+"_30" {
+				other[i] = &lang.Layouts[j]
+				return other
+			}
+		}
+	}
+	return nil
+}
+
+const twoDigits = "DAY_MONTH_YY"
+
+func (s *space) covers(column int, set []*lang.Layout) bool {
+	source := &lang.DateOf{Column: column, Layouts: set}
+	return !slices.ContainsFunc(s.samples, func(x sample) bool {
+		_, ok := source.Read(x.row)
+		return !ok
+	})
 }
 
 func (s *space) cover(column int, skip []string) (set []*lang.Layout) {
@@ -55,7 +90,7 @@ func (s *space) cover(column int, skip []string) (set []*lang.Layout) {
 		if layout.Name == "MONTH_YEAR" {
 			break
 		}
-		if layout.Name == "DAY_MONTH_YY_30" || layout.Name == skip[0] || layout.Name == skip[1] || layout.Name == skip[2] {
+		if layout.Name == twoDigits+"_30" || layout.Name == skip[0] || layout.Name == skip[1] || layout.Name == skip[2] {
 			continue
 		}
 		var rest []sample

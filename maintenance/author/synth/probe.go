@@ -48,6 +48,9 @@ func probes(samples []sample) (rows []lang.Row) {
 
 // mutations returns changed forms of s, some with a part of other.
 func mutations(s, other string) (list []string) {
+	for _, by := range []rune{1, 3, 4, 7} {
+		list = append(list, strings.Map(func(r rune) rune { return turn(r, by) }, s))
+	}
 	list = append(list, strings.Map(rotate, s), double(s), strings.ToUpper(s), strings.ToLower(s), lang.TitleCase.Apply(s), halve(s))
 	words, others := strings.Fields(s), strings.Fields(other)
 	if len(words) > 1 {
@@ -70,17 +73,23 @@ func mutations(s, other string) (list []string) {
 	return slices.DeleteFunc(list, func(text string) bool { return text == s || text == "" })
 }
 
+// turn changes digits.
+func turn(r, by rune) rune {
+	if r >= '0' && r <= '9' {
+		return '0' + (r-'0'+by)%10
+	}
+	return r
+}
+
 // rotate changes letters and digits, and keeps their kind.
 func rotate(r rune) rune {
 	switch {
-	case r >= '0' && r <= '9':
-		return '0' + (r-'0'+3)%10
 	case r >= 'a' && r <= 'z':
 		return 'a' + (r-'a'+7)%26
 	case r >= 'A' && r <= 'Z':
 		return 'A' + (r-'A'+7)%26
 	}
-	return r
+	return turn(r, 3)
 }
 
 // double repeats each run of letters or digits.
