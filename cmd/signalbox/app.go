@@ -46,10 +46,10 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		},
 		Action: rootAction,
 		Commands: []*cli.Command{
-			initCommand(), ingestCommand(), familiesCommand(), casesCommand(),
+			initCommand(), ingestCommand(), certifyCommand(), familiesCommand(), casesCommand(),
 			maintainCommand(), draftsCommand(), validateCommand(), activateCommand(), disableCommand(), rollbackCommand(),
-			rulesCommand(), routeCommand(), replayCommand(), wrongCommand(), reportCommand(),
-			eventsCommand(), budgetCommand(), proofsCommand(), doctorCommand(),
+			rulesCommand(), routeCommand(), replayCommand(), auditCommand(), wrongCommand(), reportCommand(),
+			eventsCommand(), budgetCommand(), proofsCommand(), doctorCommand(), fsckCommand(),
 		},
 	}
 	strict(app.Commands)

@@ -28,7 +28,7 @@ func proofsCommand() *cli.Command {
 			},
 			{
 				Name: "verify", Usage: "verify an exported envelope with a host's public key", ArgsUsage: "FILE",
-				Flags:  []cli.Flag{&cli.StringFlag{Name: "key", Required: true, Usage: "the host's public key `FILE` (keys/host.pub)"}},
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "key", Usage: "the host's public key `FILE` (keys/host.pub)"}},
 				Action: verifyProof,
 			},
 		},
@@ -97,6 +97,9 @@ func showProof(ctx context.Context, w *workspace) error {
 func verifyProof(c *cli.Context) error {
 	if err := wantArguments(c, "FILE"); err != nil {
 		return err
+	}
+	if c.String("key") == "" {
+		return usageError("proofs verify needs --key FILE, the host's public key")
 	}
 	envelope, err := os.ReadFile(c.Args().First())
 	if err != nil {
