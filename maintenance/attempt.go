@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"signalbox/maintenance/gateway"
+	"signalbox/registry/ledger"
 	"signalbox/rule"
 )
 
@@ -18,7 +19,8 @@ type Options struct {
 	Resume   string
 }
 
-// Bounds end an attempt. A zero field means the default beside it.
+// Bounds end an attempt. A zero field means the default beside it. The built-in
+// author's tokens cost nothing and are only counted, unless a bound is set.
 type Bounds struct {
 	Calls       int           // requests to the model: 40
 	Tokens      int64         // prompt and completion together: 2,000,000
@@ -29,7 +31,10 @@ type Bounds struct {
 	Idle        int           // turns without a change of the draft: 15
 }
 
-func (b Bounds) withDefaults() Bounds {
+func (b Bounds) withDefaults(kind ledger.Kind) Bounds {
+	if kind == ledger.Builtin {
+		b.Tokens = orElse(b.Tokens, unlimited)
+	}
 	b.Calls = orElse(b.Calls, 40)
 	b.Tokens = orElse(b.Tokens, 2_000_000)
 	b.Wall = orElse(b.Wall, 30*time.Minute)

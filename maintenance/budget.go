@@ -52,7 +52,7 @@ func Afford(budgets []ledger.Budget, endpoint gateway.Endpoint, bounds Bounds) P
 
 // Need returns the most that one attempt with these bounds can spend.
 func Need(endpoint gateway.Endpoint, bounds Bounds) ledger.Amounts {
-	bounds, endpoint = bounds.withDefaults(), endpointDefaults(endpoint)
+	bounds, endpoint = bounds.withDefaults(endpoint.Kind()), endpointDefaults(endpoint)
 	calls := int64(bounds.Calls)
 	completion := min(calls*endpoint.MaxCompletion, bounds.Tokens)
 	need := ledger.Amounts{

@@ -29,7 +29,7 @@ func refused(format string, args ...any) error {
 // cancelled all the same.
 func Maintain(ctx context.Context, d Deps, o Options) (Attempt, error) {
 	started := time.Now()
-	o.Bounds, o.Endpoint = o.Bounds.withDefaults(), endpointDefaults(o.Endpoint)
+	o.Bounds, o.Endpoint = o.Bounds.withDefaults(o.Endpoint.Kind()), endpointDefaults(o.Endpoint)
 	resumed, feedback, err := resume(d.Home, &o)
 	if err != nil {
 		return Attempt{}, err

@@ -47,24 +47,26 @@ func (s *session) submit(ctx context.Context) (answer, error) {
 	if !report.Passed() {
 		return s.refused(ctx, draft, report)
 	}
-	s.proof, err = s.deps.Workspace.Propose(ctx, Proposal{
+	proposal := Proposal{
 		Attempt: s.draft.Identity().Attempt, Draft: draft, Checked: checked, Report: report, Dropped: dropped,
-	})
-	if err != nil {
-		return answer{}, fmt.Errorf("saving the proposal: %w", err)
+	}
+	return answer{}, s.propose(ctx, proposal)
+}
+
+// propose makes a draft that passed a proposal, and ends the attempt.
+func (s *session) propose(ctx context.Context, p Proposal) (err error) {
+	if s.proof, err = s.deps.Workspace.Propose(ctx, p); err != nil {
+		return fmt.Errorf("saving the proposal: %w", err)
 	}
 	data := struct {
 		Submitted bool                  `json:"submitted"`
 		Coverage  []oracle.FamilyReport `json:"coverage"`
-	}{true, familyOnly(report, draft.Manifest.Family)}
-	text, err := rule.Canonical(answer{OK: true, Code: "submitted", Message: "The draft passed and is a proposal now.", Data: data})
-	if err != nil {
-		return answer{}, err
+	}{true, familyOnly(p.Report, p.Draft.Manifest.Family)}
+	reply := answer{OK: true, Code: "submitted", Message: "The draft passed and is a proposal now.", Data: data}
+	if err := s.draft.Record("submitted", reply); err != nil {
+		return err
 	}
-	if err := s.draft.Record("submitted", string(text)); err != nil {
-		return answer{}, err
-	}
-	return answer{}, stop(StopSubmitted, "the draft passed the whole check")
+	return stop(StopSubmitted, "the draft passed the whole check")
 }
 
 // current stops an attempt whose draft no longer follows from the active rule.

@@ -95,8 +95,7 @@ func TestKilled(t *testing.T) {
 		allow(t, l, resource, 1<<30)
 	}
 	var victimPID atomic.Int64
-	var server *provider
-	server = newProvider(t, func(w http.ResponseWriter, r *http.Request) {
+	server := newProvider(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/kill/") {
 			_ = syscall.Kill(int(victimPID.Load()), syscall.SIGKILL)
 			time.Sleep(20 * time.Millisecond)

@@ -28,74 +28,79 @@ func hijack(do func(net.Conn)) http.HandlerFunc {
 
 func reset(conn net.Conn) { _ = conn.(*net.TCPConn).SetLinger(0) }
 
-// TestEndings pins the table of endings: what the server does, what class that
-// is, and whether the call stays spent.
+// ending is a row of the table of endings: what the server does, what class
+// that is, and what the call is charged with.
+type ending struct {
+	handler  http.HandlerFunc
+	ending   Ending
+	status   int
+	overflow bool
+	prompt   int64 // charged; -1: the whole reservation, 0: the prompt alone
+}
+
+var endings = map[string]ending{
+	"closed after the request": {handler: hijack(func(net.Conn) {}), ending: Uncertain, prompt: -1},
+	"reset after the request":  {handler: hijack(reset), ending: Uncertain, prompt: -1},
+	"half a body": {handler: hijack(func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{\"choices\":")
+	}), ending: Uncertain, status: 200, prompt: -1},
+	"half a chunk": {handler: hijack(func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"cho")
+	}), ending: Uncertain, status: 200, prompt: -1},
+	"garbage instead of HTTP": {handler: hijack(func(c net.Conn) { _, _ = io.WriteString(c, "SSH-2.0-x\r\n\r\n") }), ending: Uncertain, prompt: -1},
+	"deadline": {handler: func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(5 * time.Second):
+		}
+	}, ending: Uncertain, prompt: -1},
+	"429 with an error object": {handler: answers(429, `{"error":{"message":"slow down","type":"rate","code":"rate_limited"}}`), ending: Failed, status: 429},
+	"400 with an error text":   {handler: answers(400, `{"error":"no such model"}`), ending: Failed, status: 400},
+	"500 with HTML": {handler: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(500)
+		_, _ = io.WriteString(w, "<html>oops</html>")
+	}, ending: Failed, status: 500},
+	"context overflow, OpenAI":    {handler: answers(400, `{"error":{"message":"too long","code":"context_length_exceeded"}}`), ending: Failed, status: 400, overflow: true},
+	"context overflow, llama.cpp": {handler: answers(400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`), ending: Failed, status: 400, overflow: true},
+	"context overflow, vLLM":      {handler: answers(400, `{"object":"error","message":"This model's maximum context length is 4096 tokens"}`), ending: Failed, status: 400, overflow: true},
+	"401 echoes the key":          {handler: answers(401, `{"error":{"message":"bad key sk-secret"}}`), ending: Failed, status: 401},
+	"null":                        {handler: answers(200, `null`), ending: Malformed, status: 200, prompt: -1},
+	"empty object":                {handler: answers(200, `{}`), ending: Malformed, status: 200, prompt: -1},
+	"error with 200":              {handler: answers(200, `{"error":{"message":"x"},"choices":null}`), ending: Malformed, status: 200, prompt: -1},
+	"no choices":                  {handler: answers(200, `{"choices":[],"usage":{"prompt_tokens":7000,"completion_tokens":1}}`), ending: Malformed, status: 200, prompt: 7000},
+	"null message":                {handler: answers(200, `{"choices":[{"message":null}]}`), ending: Malformed, status: 200, prompt: -1},
+	"trailing bytes":              {handler: answers(200, good+"x"), ending: Malformed, status: 200, prompt: -1},
+	"duplicate names":             {handler: answers(200, `{"choices":[],"choices":[]}`), ending: Malformed, status: 200, prompt: -1},
+	"names in another case":       {handler: answers(200, strings.Replace(good, "choices", "Choices", 1)), ending: Malformed, status: 200, prompt: 5000},
+	"lone surrogate":              {handler: answers(200, `{"choices":[{"message":{"content":"\ud800"}}]}`), ending: Malformed, status: 200, prompt: -1},
+	"legacy function_call":        {handler: answers(200, `{"choices":[{"message":{"role":"assistant","function_call":{"name":"rule","arguments":"{}"}}}]}`), ending: Malformed, status: 200, prompt: -1},
+	"unknown role":                {handler: answers(200, `{"choices":[{"message":{"role":"user","content":"hi"}}]}`), ending: Malformed, status: 200, prompt: -1},
+	"204":                         {handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, ending: Malformed, status: 204, prompt: -1},
+	"redirect": {handler: func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/v1/chat/completions?again", http.StatusTemporaryRedirect)
+	}, ending: Malformed, status: 307, prompt: -1},
+	"permanent redirect": {handler: func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/other", http.StatusPermanentRedirect)
+	}, ending: Malformed, status: 308, prompt: -1},
+	"event stream": {handler: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {}\n\ndata: [DONE]\n\n")
+	}, ending: Malformed, status: 200, prompt: -1},
+	"endless body": {handler: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		chunk := strings.Repeat(" ", 1<<20)
+		for range 40 {
+			if _, err := io.WriteString(w, chunk); err != nil {
+				return
+			}
+		}
+	}, ending: Malformed, status: 200, prompt: -1},
+}
+
+// TestEndings pins the table of endings.
 func TestEndings(t *testing.T) {
-	for name, c := range map[string]struct {
-		handler  http.HandlerFunc
-		ending   Ending
-		status   int
-		overflow bool
-		prompt   int64 // charged; -1: the whole reservation
-	}{
-		"closed after the request": {handler: hijack(func(net.Conn) {}), ending: Uncertain, prompt: -1},
-		"reset after the request":  {handler: hijack(reset), ending: Uncertain, prompt: -1},
-		"half a body": {handler: hijack(func(c net.Conn) {
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{\"choices\":")
-		}), ending: Uncertain, status: 200, prompt: -1},
-		"half a chunk": {handler: hijack(func(c net.Conn) {
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"cho")
-		}), ending: Uncertain, status: 200, prompt: -1},
-		"garbage instead of HTTP": {handler: hijack(func(c net.Conn) { _, _ = io.WriteString(c, "SSH-2.0-x\r\n\r\n") }), ending: Uncertain, prompt: -1},
-		"deadline": {handler: func(_ http.ResponseWriter, r *http.Request) {
-			select {
-			case <-r.Context().Done():
-			case <-time.After(5 * time.Second):
-			}
-		}, ending: Uncertain, prompt: -1},
-		"429 with an error object": {handler: answers(429, `{"error":{"message":"slow down","type":"rate","code":"rate_limited"}}`), ending: Failed, status: 429},
-		"400 with an error text":   {handler: answers(400, `{"error":"no such model"}`), ending: Failed, status: 400},
-		"500 with HTML": {handler: func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/html")
-			w.WriteHeader(500)
-			_, _ = io.WriteString(w, "<html>oops</html>")
-		}, ending: Failed, status: 500},
-		"context overflow, OpenAI":    {handler: answers(400, `{"error":{"message":"too long","code":"context_length_exceeded"}}`), ending: Failed, status: 400, overflow: true},
-		"context overflow, llama.cpp": {handler: answers(400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`), ending: Failed, status: 400, overflow: true},
-		"context overflow, vLLM":      {handler: answers(400, `{"object":"error","message":"This model's maximum context length is 4096 tokens"}`), ending: Failed, status: 400, overflow: true},
-		"401 echoes the key":          {handler: answers(401, `{"error":{"message":"bad key sk-secret"}}`), ending: Failed, status: 401},
-		"null":                        {handler: answers(200, `null`), ending: Malformed, status: 200, prompt: -1},
-		"empty object":                {handler: answers(200, `{}`), ending: Malformed, status: 200, prompt: -1},
-		"error with 200":              {handler: answers(200, `{"error":{"message":"x"},"choices":null}`), ending: Malformed, status: 200, prompt: -1},
-		"no choices":                  {handler: answers(200, `{"choices":[],"usage":{"prompt_tokens":7000,"completion_tokens":1}}`), ending: Malformed, status: 200, prompt: 7000},
-		"null message":                {handler: answers(200, `{"choices":[{"message":null}]}`), ending: Malformed, status: 200, prompt: -1},
-		"trailing bytes":              {handler: answers(200, good+"x"), ending: Malformed, status: 200, prompt: -1},
-		"duplicate names":             {handler: answers(200, `{"choices":[],"choices":[]}`), ending: Malformed, status: 200, prompt: -1},
-		"names in another case":       {handler: answers(200, strings.Replace(good, "choices", "Choices", 1)), ending: Malformed, status: 200, prompt: 5000},
-		"lone surrogate":              {handler: answers(200, `{"choices":[{"message":{"content":"\ud800"}}]}`), ending: Malformed, status: 200, prompt: -1},
-		"legacy function_call":        {handler: answers(200, `{"choices":[{"message":{"role":"assistant","function_call":{"name":"rule","arguments":"{}"}}}]}`), ending: Malformed, status: 200, prompt: -1},
-		"unknown role":                {handler: answers(200, `{"choices":[{"message":{"role":"user","content":"hi"}}]}`), ending: Malformed, status: 200, prompt: -1},
-		"204":                         {handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, ending: Malformed, status: 204, prompt: -1},
-		"redirect": {handler: func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "/v1/chat/completions?again", http.StatusTemporaryRedirect)
-		}, ending: Malformed, status: 307, prompt: -1},
-		"permanent redirect": {handler: func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "/other", http.StatusPermanentRedirect)
-		}, ending: Malformed, status: 308, prompt: -1},
-		"event stream": {handler: func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, "data: {}\n\ndata: [DONE]\n\n")
-		}, ending: Malformed, status: 200, prompt: -1},
-		"endless body": {handler: func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			chunk := strings.Repeat(" ", 1<<20)
-			for range 40 {
-				if _, err := io.WriteString(w, chunk); err != nil {
-					return
-				}
-			}
-		}, ending: Malformed, status: 200, prompt: -1},
-	} {
+	for name, c := range endings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, l := newProvider(t, c.handler), newLedger(t)

@@ -125,7 +125,7 @@ func (g *Gateway) Ask(ctx context.Context, attempt string, messages []Message) (
 	if err != nil {
 		return Reply{}, fmt.Errorf("writing request: %w", err)
 	}
-	prompt := Estimate(len(text))
+	prompt := estimate(len(text))
 	if g.endpoint.Context > 0 && prompt+g.endpoint.MaxCompletion > g.endpoint.Context {
 		return Reply{}, &CallError{Ending: Unsent, Overflow: true,
 			Detail: fmt.Sprintf("about %d tokens and a reply don't fit %d", prompt, g.endpoint.Context)}
@@ -159,7 +159,7 @@ func (g *Gateway) Weigh(messages []Message) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("writing request: %w", err)
 	}
-	return Estimate(len(text)) + g.endpoint.MaxCompletion, nil
+	return estimate(len(text)) + g.endpoint.MaxCompletion, nil
 }
 
 // dispatch is the one place where a request to a model leaves.

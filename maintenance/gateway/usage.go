@@ -16,9 +16,9 @@ const sparseBytesPerToken = 16
 // maxTokens is past any real count; a server that reports more reports nonsense.
 const maxTokens = 1 << 32
 
-// Estimate returns how many tokens a text of that many bytes has at most, give
+// estimate returns how many tokens a text of that many bytes has at most, give
 // or take.
-func Estimate(bytes int) int64 { return int64(bytes+bytesPerToken-1) / bytesPerToken }
+func estimate(bytes int) int64 { return int64(bytes+bytesPerToken-1) / bytesPerToken }
 
 // spent returns what an answered call is settled at. Where the server reports
 // no usable number the estimate stands; where a reply can't be read either, the
@@ -67,7 +67,7 @@ func said(body []byte) int64 {
 	for _, choice := range wire.Choices {
 		total += len(choice.Message)
 	}
-	return Estimate(total)
+	return estimate(total)
 }
 
 // Shrunk says whether a server has dropped a part of the prompt without saying
