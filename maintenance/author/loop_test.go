@@ -265,11 +265,23 @@ func (p *programs) trigger(task rule.Document) rule.TriggerReply {
 // answer runs both programs; it is false where one falls back.
 func (p *programs) answer(task rule.Document) (rule.Outcome, bool) {
 	p.t.Helper()
+	return p.answerIn(task, nil)
+}
+
+// folder shows a tree to an executor.
+type folder rule.Tree
+
+func (f folder) Paths() []string { return rule.Tree(f).Paths() }
+
+func (f folder) Read(path string) ([]byte, error) { return f[path], nil }
+
+func (p *programs) answerIn(task rule.Document, files map[string]string) (rule.Outcome, bool) {
+	p.t.Helper()
 	asked := p.trigger(task)
 	if asked.Verdict != rule.Match {
 		return rule.Outcome{}, false
 	}
-	body, err := p.does.Execute(task, asked.Args, nil)
+	body, err := p.does.Execute(task, asked.Args, folder(rule.TreeOf(files)))
 	if err != nil {
 		p.t.Fatalf("executor on %v: %v", task, err)
 	}
@@ -289,7 +301,7 @@ func (p *programs) answer(task rule.Document) (rule.Outcome, bool) {
 
 func (p *programs) judge(c briefCase) string {
 	p.t.Helper()
-	outcome, ok := p.answer(c.Task.Document())
+	outcome, ok := p.answerIn(c.Task.Document(), c.Task.Files)
 	switch {
 	case !ok:
 		return "fell back"

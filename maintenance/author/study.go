@@ -69,15 +69,15 @@ type material struct {
 	Caution    int
 }
 
-var (
-	errFiles  = errors.New("the tasks change files in a way that this author has no language for")
-	errInputs = errors.New("the inputs have no common form: their lists or objects differ")
-)
+var errInputs = errors.New("the inputs have no common form: their lists or objects differ")
 
 func (m material) study() *study {
 	positive, negative := m.sides()
 	if len(positive) == 0 {
 		return &study{err: errors.New("there is no visible case with an outcome")}
+	}
+	if slices.ContainsFunc(positive, func(c briefCase) bool { return c.Task.Files != nil || c.Outcome.Files != nil }) {
+		return m.editStudy(positive, negative)
 	}
 	r, examples, err := m.examples(positive)
 	if err != nil {
@@ -117,9 +117,6 @@ func (m material) examples(positive []briefCase) (emit.Rule, []synth.Example, er
 	r := emit.Rule{Family: m.Family, Outputs: map[string]*form.Node{}}
 	var instructions []string
 	for _, c := range positive {
-		if c.Task.Files != nil || c.Outcome.Files != nil {
-			return r, nil, errFiles
-		}
 		instructions = append(instructions, c.Task.Instruction)
 	}
 	var err error

@@ -27,6 +27,7 @@ type Rule struct {
 	Outputs  map[string]*form.Node // by skeleton
 	Guard    synth.Guard
 	Tree     *synth.Tree
+	Edit     *Edit // nil where the rule gives an output
 	// Shared says that other families have tasks with this instruction: then an
 	// unknown form of input isn't this rule's at all.
 	Shared bool
@@ -73,6 +74,9 @@ func (r Rule) ArgsSchema() rule.Schema {
 // ResultSchema returns the schema of the outputs: that of the one skeleton, or
 // any value where there are several.
 func (r Rule) ResultSchema() rule.Schema {
+	if r.Edit != nil {
+		return rule.Schema{} // an edit has no output to be judged
+	}
 	for _, node := range r.Outputs {
 		if len(r.Outputs) == 1 {
 			return node.Schema()

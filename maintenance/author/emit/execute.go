@@ -11,8 +11,13 @@ import (
 // executor returns the text of execute.star.
 func (r Rule) executor() string {
 	w := &writer{rule: r}
-	tree := w.branch(r.Tree, "    ")
-	body := w.leaves.String() + "def execute(task, args):\n    c = args[\"columns\"]\n" + tree
+	var body string
+	if r.Edit == nil {
+		tree := w.branch(r.Tree, "    ")
+		body = w.leaves.String() + "def execute(task, args):\n    c = args[\"columns\"]\n" + tree
+	} else {
+		body = w.edit()
+	}
 	return r.heading("The answer, where every reading of the examples gives the same.") + loads(body) + constants(body) + body
 }
 
@@ -39,9 +44,18 @@ func (w *writer) branch(t *synth.Tree, indent string) string {
 		tests = append(tests, indent+"    "+p.Star()+",\n")
 	}
 	out := fmt.Sprintf("%s%s = sure([\n%s%s])\n", indent, name, strings.Join(tests, ""), indent)
-	out += fmt.Sprintf("%sif %s == None:\n%s    return abstain(\"the ways to tell the kinds of input apart disagree\")\n", indent, name, indent)
+	out += fmt.Sprintf("%sif %s == None:\n%s    return %s\n", indent, name, indent, w.abstain(`"the ways to tell the kinds of input apart disagree"`))
 	out += fmt.Sprintf("%sif %s:\n", indent, name) + w.branch(t.Yes, indent+"    ")
 	return out + w.branch(t.No, indent)
+}
+
+// abstain returns the expression that gives no answer. In an edit the tree only
+// gives a line, or None and why.
+func (w *writer) abstain(note string) string {
+	if w.rule.Edit != nil {
+		return "None, " + note
+	}
+	return "abstain(" + note + ")"
 }
 
 // leaf writes the function of one kind of input.
@@ -60,7 +74,11 @@ func (w *writer) leaf(name string, l *synth.Leaf) {
 		}
 		w.leaves.WriteString("        ]),\n")
 	}
-	w.leaves.WriteString("    ])\n    if t == None:\n        return abstain(note)\n")
+	fmt.Fprintf(&w.leaves, "    ])\n    if t == None:\n        return %s\n", w.abstain("note"))
+	if w.rule.Edit != nil {
+		w.leaves.WriteString("    return t[0], \"\"\n\n")
+		return
+	}
 	node := w.rule.Outputs[l.Form]
 	for _, i := range node.Scalars() {
 		fmt.Fprintf(&w.leaves, "    if not scalar(t[%d]):\n        return abstain(\"no plain number\")\n", i)
