@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"signalbox/proofs"
 	"signalbox/rule"
@@ -267,10 +268,13 @@ func TestMigrationKeepsTheOldFile(t *testing.T) {
 // FuzzRegistry checks that a registry has one form: what is read is written as
 // the same bytes.
 func FuzzRegistry(f *testing.F) {
-	home := newHome(f)
-	f.Add(readFile(f, home.path(registryFile)))
-	active, _ := activated(f)
-	f.Add(readFile(f, active.path(registryFile)))
+	for _, state := range []*State{seedState(false), seedState(true)} {
+		data, err := state.encode()
+		must(f, err)
+		_, _, err = parseState(data)
+		must(f, err) // a seed that is refused would show nothing
+		f.Add(data)
+	}
 	f.Add([]byte(`{"schema":2}`))
 	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -286,4 +290,29 @@ func FuzzRegistry(f *testing.F) {
 			t.Fatalf("read\n%s\nwrote\n%s (%v)", data, again, err)
 		}
 	})
+}
+
+// seedState is a registry that is the same in every run, empty or with an active
+// collection.
+func seedState(active bool) *State {
+	s := firstState(proofs.PublicKey{}, InitOptions{Environments: []rule.Environment{starlark()}, Policy: policy})
+	s.Log[0].When = time.Unix(1_700_000_000, 0).UTC()
+	if !active {
+		return s
+	}
+	d := rule.DigestOf([]byte("seed"))
+	s.Serial, s.Generation = rule.Serial{N: 9, Prev: d}, 3
+	s.Suite, s.Sealed = Suite{Digest: d, Cases: 3, Parts: d}, Sealed{Digest: d, Cases: 1}
+	s.Unverified = []Unverified{{Digest: d, Lines: 1, From: "log", When: s.Log[0].When}}
+	s.Rules = map[rule.Name]Rule{"squares": {Family: "f", Locked: true, Revisions: []Revision{
+		{Digest: d, Environment: "starlark", State: RevisionActive, Added: s.Log[0].When, By: "ann", Why: "test"},
+	}}}
+	members := rule.Collection{{Rule: "squares", Revision: d, Environment: s.Current["starlark"]}}
+	s.Active = &Activation{
+		Members: members, Mapping: rule.Mapping{"f": {"squares"}}, Suite: d, Proof: d, Envelope: d,
+		Generation: 3, Since: s.Log[0].When, By: "ann",
+	}
+	s.Past = []Activation{*s.Active}
+	s.Proposals = []Proposed{{Attempt: "a", Members: members, Mapping: s.Active.Mapping, Proof: d, Envelope: d, Base: 2, When: s.Log[0].When, By: "ann"}}
+	return s
 }
