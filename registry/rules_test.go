@@ -160,7 +160,7 @@ func TestWrong(t *testing.T) {
 				t.Errorf("the rule is %q", got.State)
 			}
 			_, err := s.Authorise(t.Context(), &engine{})
-			wantStale(t, err, rule.ReasonProofStale, "the generation")
+			wantStale(t, err, rule.ReasonProofStale, "the suite")
 			got, ok := casesByID(t, r)["wrong-1"]
 			if !ok || got.Part != rule.VisiblePart || got.Fallback != c.Fallback || !got.Outcome.Equal(c.Outcome) {
 				t.Errorf("case: %+v", got)
