@@ -100,7 +100,13 @@ func maintain(ctx context.Context, w *workspace) error {
 		}
 	}
 	bar.finish()
-	return printMaintained(w, out)
+	if err := printMaintained(w, out); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("maintaining: %w (what was proposed is kept)", ctx.Err())
+	}
+	return nil
 }
 
 func (m *maintained) add(a maintenance.Attempt) {
