@@ -43,8 +43,12 @@ var ErrNoTemplate = errors.New("the instructions differ in more than single word
 
 var token = regexp.MustCompile("\"[^\"\\r\\n]*\"|`[^`\\r\\n]*`|[\\p{L}0-9_]+(?:[-./:@+][\\p{L}0-9_]+)*|\\s+|[^\\p{L}0-9_\\s]")
 
-// minFixed is how many letters of an instruction with slots must be fixed.
-const minFixed = 4
+// minFixed is how many letters of an instruction with slots must be fixed, and
+// maxPattern how long the pattern of a guard may be.
+const (
+	minFixed   = 4
+	maxPattern = 2_000
+)
 
 // Learn returns the narrowest template of all the instructions.
 func Learn(instructions []string) (Template, error) {
@@ -83,7 +87,7 @@ func fromColumns(columns [][]string) (Template, error) {
 		t.Slots = append(t.Slots, shape)
 		t.Fixed = append(t.Fixed, "")
 	}
-	if letters(t.Fixed) < minFixed || slices.Contains(t.Fixed[1:len(t.Fixed)-1], "") {
+	if len(t.Pattern()) > maxPattern || letters(t.Fixed) < minFixed || slices.Contains(t.Fixed[1:len(t.Fixed)-1], "") {
 		return Template{}, ErrNoTemplate
 	}
 	return t, nil

@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 const (
 	maxPlaces      = 420
 	maxPerPlace    = 6
-	maxLiterals    = 30
+	maxLiterals    = 40
 	maxCharacters  = 10
 	maxShift       = 4
 	shiftPrice     = 70
@@ -104,8 +105,28 @@ func (s *space) literals(column int) (literals []string) {
 			literals = append(literals, literal)
 		}
 	}
-	slices.Sort(literals)
+	sortLiterals(literals, first, s.samples[0].out)
 	return literals[:min(len(literals), maxLiterals)]
+}
+
+// sortLiterals puts first what stands next to the output in the first sample,
+// or where the output isn't a piece of it, the shortest.
+func sortLiterals(literals []string, t *lang.Text, out string) {
+	at := -1
+	if out != "" {
+		at = strings.Index(t.S, out)
+	}
+	distance := func(literal string) int {
+		if at < 0 {
+			return len(literal)
+		}
+		nearest := len(t.S)
+		for _, span := range t.Literal(literal) {
+			nearest = min(nearest, max(at-span.To, span.To-at), max(at+len(out)-span.From, span.From-at-len(out)))
+		}
+		return nearest
+	}
+	slices.SortFunc(literals, func(a, b string) int { return cmp.Or(distance(a)-distance(b), cmp.Compare(a, b)) })
 }
 
 func (s *space) everywhere(column int, literal string) bool {

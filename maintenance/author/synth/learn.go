@@ -19,7 +19,7 @@ type Settings struct {
 const (
 	defaultReadings = 10
 	defaultSlack    = 150
-	defaultSteps    = 60_000_000
+	defaultSteps    = 45_000_000
 	maxShown        = 40
 	maxDepth        = 2
 	maxAgain        = 5
@@ -130,7 +130,7 @@ func (l *learner) element(items []item, i int, constant bool) (Element, int, err
 		return l.copied(samples)
 	}
 	if same(samples) {
-		return constantElement(samples[0].out), len(items), nil
+		return l.fixed(samples), len(items), nil
 	}
 	needed, err := l.foretell(samples)
 	if err != nil {
@@ -144,6 +144,17 @@ func (l *learner) element(items []item, i int, constant bool) (Element, int, err
 		return Element{}, 0, errConstant
 	}
 	return Element{l.thin(l.near(readings), probes(samples))}, len(samples) - len(needed), nil
+}
+
+// fixed learns a text of a list that is the same in all samples: copied, where
+// it has letters or digits and can be, and else a constant.
+func (l *learner) fixed(samples []sample) Element {
+	if strings.IndexFunc(samples[0].out, lang.IsLetterOrDigit) >= 0 {
+		if element, _, err := l.copied(samples); err == nil {
+			return element
+		}
+	}
+	return constantElement(samples[0].out)
 }
 
 // copied learns a text that is the same in all samples, but only as something
