@@ -50,7 +50,7 @@ func (h *Handler) next(c *conversation) reply {
 	if step, ok := c.edit(wanted); ok {
 		return step
 	}
-	return c.submit()
+	return c.submit(study.rule.Questions)
 }
 
 // edit returns the next step towards the wanted files, and false where they all
@@ -89,11 +89,16 @@ func (c *conversation) write(path, content string) reply {
 	return call(editorTool, editorArgs{Command: "create", Path: root + path, FileText: &content})
 }
 
-// submit submits what stands, unless that was refused already.
-func (c *conversation) submit() reply {
+// submit submits what stands, unless that was refused already. open are the
+// questions that the rule leaves.
+func (c *conversation) submit(open []string) reply {
 	switch {
 	case c.tried != nil && maps.Equal(c.tried, c.files):
-		return reply{text: c.giveUp("the check refused the rule, and what it showed leads to the same rule again")}
+		why := "the check refused the rule, and what it showed leads to the same rule again"
+		if len(open) > 0 {
+			why += "; one more example like " + strings.Join(open, ", or ") + " would decide"
+		}
+		return reply{text: c.giveUp(why)}
 	case len(c.refusals) >= maxSubmits:
 		return reply{text: c.giveUp(fmt.Sprintf("the check refused %d versions", maxSubmits))}
 	}

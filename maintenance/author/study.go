@@ -91,6 +91,7 @@ func (m material) study() *study {
 	if err := m.separate(&r, examples, negative); err != nil {
 		return &study{err: err}
 	}
+	r.Questions = synth.Questions(r.Tree, r.Guard, examples)
 	return &study{rule: r, summary: summary(m.Family, len(examples))}
 }
 

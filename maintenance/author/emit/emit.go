@@ -28,6 +28,8 @@ type Rule struct {
 	Guard    synth.Guard
 	Tree     *synth.Tree
 	Edit     *Edit // nil where the rule gives an output
+	// Questions are inputs that would settle what the readings leave open.
+	Questions []string
 	// Shared says that other families have tasks with this instruction: then an
 	// unknown form of input isn't this rule's at all.
 	Shared bool

@@ -18,7 +18,19 @@ func (r Rule) executor() string {
 	} else {
 		body = w.edit()
 	}
-	return r.heading("The answer, where every reading of the examples gives the same.") + loads(body) + constants(body) + body
+	return r.heading("The answer, where every reading of the examples gives the same.") + r.questions() + loads(body) + constants(body) + body
+}
+
+// questions returns a comment that says which examples to certify next.
+func (r Rule) questions() string {
+	if len(r.Questions) == 0 {
+		return ""
+	}
+	out := "# An example like one of these, certified, would decide what is open now:\n"
+	for _, question := range r.Questions {
+		out += "#   " + strings.Join(strings.Fields(question), " ") + "\n"
+	}
+	return out + "\n"
 }
 
 // writer writes a tree: its leaves as functions, its branches as conditions.

@@ -181,3 +181,18 @@ func TestLearnIsDeterministic(t *testing.T) {
 		}
 	}
 }
+
+func TestQuestions(t *testing.T) {
+	open := pairs("01/02/2021", "2021 Q1", "02/03/2019", "2019 Q1", "04/05/2020", "2020 Q2", "05/06/2018", "2018 Q2", "10/11/2011", "2011 Q4")
+	tree, err := Learn(open, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	questions := Questions(tree, NewGuard(open, 0), open)
+	if len(questions) == 0 || !strings.Contains(questions[0], "two readings") {
+		t.Errorf("day or month: %q", questions)
+	}
+	if len(questions) > maxQuestions {
+		t.Errorf("%d questions", len(questions))
+	}
+}
