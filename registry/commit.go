@@ -153,7 +153,7 @@ func (r *Registry) settled(ctx context.Context) (*loaded, error) {
 	return was, nil
 }
 
-// sweep removes temporary files of writers that were killed. The lock is held.
+// sweep removes temporary files of writers that were killed, objects too. The lock is held.
 func (r *Registry) sweep() error {
 	left, err := filepath.Glob(filepath.Join(globEscape(r.dir), "."+registryFile+"[0-9]*"))
 	if err != nil {
@@ -164,7 +164,7 @@ func (r *Registry) sweep() error {
 			return err
 		}
 	}
-	return nil
+	return r.objects.Sweep()
 }
 
 // replace puts the next state in place of the one that was read.

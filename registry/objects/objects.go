@@ -9,7 +9,8 @@
 // table from path to the digest of the file, so its digest is rule.Tree.Digest.
 //
 // Nothing is ever changed or removed, and the store doesn't know what an object
-// means or whether anything still names it.
+// means or whether anything still names it. What a killed writer left half
+// written lies in objects/pending, where Sweep removes it.
 package objects
 
 import (
@@ -20,8 +21,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"github.com/google/renameio/v2"
 
 	"signalbox/rule"
 )
@@ -45,6 +44,9 @@ func Create(dir string) (*Store, error) {
 		return nil, fmt.Errorf("creating object store: %w", err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "sha256"), 0o700); err != nil {
+		return nil, fmt.Errorf("creating object store: %w", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, pendingFolder), 0o700); err != nil {
 		return nil, fmt.Errorf("creating object store: %w", err)
 	}
 	if err := syncFolder(dir); err != nil {
@@ -92,26 +94,6 @@ func (s *Store) Put(data []byte) (rule.Digest, error) {
 		return "", fmt.Errorf("storing object %s: %w", digest.Short(), err)
 	}
 	return digest, nil
-}
-
-// write makes the object appear at path whole or not at all.
-func (s *Store) write(path string, data []byte) error {
-	folder := filepath.Dir(path)
-	if err := makeFolder(folder); err != nil {
-		return err
-	}
-	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(folder), renameio.WithStaticPermissions(0o400))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = pending.Cleanup() }()
-	if _, err := pending.Write(data); err != nil {
-		return err
-	}
-	if err := pending.CloseAtomicallyReplace(); err != nil {
-		return err
-	}
-	return syncFolder(folder)
 }
 
 // makeFolder makes one of the 256 folders and makes its entry last.

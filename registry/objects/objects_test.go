@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"signalbox/rule"
@@ -256,5 +257,48 @@ func TestPutWithoutRoom(t *testing.T) {
 	}
 	if _, err := s.Put([]byte("x")); err == nil {
 		t.Error("want an error where the folder is gone")
+	}
+}
+
+// TestSweep removes what a killed writer left, but nothing while one writes.
+func TestSweep(t *testing.T) {
+	s := newStore(t)
+	left := filepath.Join(s.pending(), ".abc123")
+	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var strays []string
+	if err := s.Each(func(rule.Digest) error { return nil }, func(path string) { strays = append(strays, path) }); err != nil || len(strays) != 1 {
+		t.Errorf("strays %v, %v: want %q", strays, err, left)
+	}
+	unlock, err := s.lockPending(unix.LOCK_SH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sweep(); err != nil {
+		t.Errorf("while someone writes: %v", err)
+	}
+	if _, err := os.Stat(left); err != nil {
+		t.Errorf("swept while someone writes: %v", err)
+	}
+	unlock()
+	if err := s.Sweep(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("still there: %v", err)
+	}
+}
+
+// TestPendingFolderOfAnOlderStore is made when it is needed.
+func TestPendingFolderOfAnOlderStore(t *testing.T) {
+	s := newStore(t)
+	for _, use := range []func() error{s.Sweep, func() error { _, err := s.Put([]byte("x")); return err }} {
+		if err := os.RemoveAll(s.pending()); err != nil {
+			t.Fatal(err)
+		}
+		if err := use(); err != nil {
+			t.Error(err)
+		}
 	}
 }

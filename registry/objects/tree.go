@@ -55,6 +55,9 @@ func (s *Store) GetTree(digest rule.Digest) (rule.Tree, error) {
 // first error. A file that is no object (what a crash left half written, or
 // anything else) is handed to stray by its path.
 func (s *Store) Each(visit func(rule.Digest) error, stray func(path string)) error {
+	if err := s.strayPending(stray); err != nil {
+		return err
+	}
 	root := filepath.Join(s.dir, "sha256")
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
