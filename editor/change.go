@@ -3,7 +3,6 @@ package editor
 import (
 	"bytes"
 	"fmt"
-	"slices"
 )
 
 // Change is what one call changed, as data: enough to make the change again
@@ -34,6 +33,14 @@ func (c Change) inverse() Change {
 	return c
 }
 
+// undone returns the change that takes c back and says so to a history: what
+// undoes an undo is the change that stood before.
+func (c Change) undone() Change {
+	c = c.inverse()
+	c.Undo = !c.Undo
+	return c
+}
+
 // Apply makes a change that another editor made on a copy of this tree: the
 // host does so with what an editor in a container answers, whose word it
 // needn't trust. Path, contents and quotas are checked as for a call, and the
@@ -53,20 +60,14 @@ func (e *Editor) Revert(change Change) Result {
 }
 
 func (e *Editor) revert(change Change) Result {
-	text := fmt.Sprintf("Last edit to %s undone successfully.", at(change.Path).shown)
 	inverse := change.inverse()
 	inverse.Undo = true
-	return e.carryOut(inverse, true, text)
+	return e.carryOut(inverse, true, fmt.Sprintf("Last edit to %s undone successfully.", at(change.Path).shown))
 }
 
-// carryOut applies, stores and records a change.
 func (e *Editor) carryOut(change Change, sameMode bool, text string) Result {
 	where := at(change.Path)
 	made, err := e.apply(change, sameMode)
-	if err == nil {
-		made.Undo = change.Undo
-		err = e.keep(change.Session, made)
-	}
 	if err != nil {
 		return refused(where.shown, false, explain(where, "apply", err))
 	}
@@ -82,11 +83,11 @@ func (e *Editor) apply(change Change, sameMode bool) (*Change, error) {
 	if _, err := parseText(change.After); err != nil {
 		return nil, err
 	}
-	where := at(change.Path)
 	if change.Created {
-		return e.createFile(where, change.After, change.Mode&0o777)
+		change.Mode &= 0o777
+		return e.createFile(change)
 	}
-	f, err := e.tree.read(where, e.limits.FileBytes)
+	f, err := e.tree.read(at(change.Path), e.limits.FileBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -95,21 +96,25 @@ func (e *Editor) apply(change Change, sameMode bool) (*Change, error) {
 		return nil, errChanged
 	}
 	if change.Removed {
-		return e.removeFile(where, f, change.Folders)
+		return e.removeFile(change, f)
 	}
-	return e.write(where, f, change.After)
+	change.Folders = nil
+	return e.write(change, f)
 }
 
 // removeFile removes a file, and of the folders those that are left empty.
-func (e *Editor) removeFile(where location, f *file, folders []string) (*Change, error) {
-	for _, folder := range folders {
+func (e *Editor) removeFile(change Change, f *file) (*Change, error) {
+	for _, folder := range change.Folders {
 		if err := e.checkRelative(folder); err != nil {
 			return nil, err
 		}
 	}
-	if err := e.tree.remove(where, f); err != nil {
+	where := at(change.Path)
+	change.Before, change.After, change.Mode = f.data, nil, f.mode()
+	made, err := e.commit(change, func(ready func() error) error { return e.tree.remove(where, f, ready) })
+	if err != nil {
 		return nil, err
 	}
-	e.tree.removeFolders(folders)
-	return &Change{Path: where.rel, Before: f.data, Removed: true, Mode: f.mode(), Folders: slices.Clone(folders)}, nil
+	e.tree.removeFolders(change.Folders)
+	return made, nil
 }

@@ -3,10 +3,12 @@ package editor
 import (
 	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
 	"signalbox/rule"
 )
 
@@ -100,7 +102,82 @@ func TestApplyTrustsNothing(t *testing.T) {
 	}
 }
 
-// TestKeep takes back what the caller could not store.
+// TestKeepBeforeTheTree stores a change while the tree is still as it was, and
+// where the change then fails, at whatever step, what was stored leads to the
+// history that the editor has.
+func TestKeepBeforeTheTree(t *testing.T) {
+	for name, change := range changes {
+		b := faultBench(t)
+		var journal []Change
+		journal = append(journal, b.e.history.changes...)
+		before, kept := "", 0
+		b.e.limits.Keep = func(c Change) error {
+			if got, _ := os.ReadFile(b.at(c.Path)); kept == 0 && string(got) != string(c.Before) {
+				t.Errorf("%s: %s holds %q while %q is kept", name, c.Path, got, c.After)
+			}
+			kept++
+			journal = append(journal, c)
+			return nil
+		}
+		for _, step := range []string{"rename", "compare", "sync folder"} {
+			before, kept = b.state(), 0
+			passed := failAt(b.e, step, 1, unix.EIO)
+			switch {
+			case name == "create" && step == "compare":
+				continue // a new file takes no other's place
+			case name == "create" && step == "sync folder":
+				passed = failAt(b.e, step, 3, unix.EIO) // two are for the folders
+			}
+			got := change(b.e, t)
+			b.e.tree.fault = nil
+			if *passed == 0 || got.Code != "io_error" || kept != 2 || b.state() != before {
+				t.Errorf("%s, %s: %+v, kept %d times, want the change and its undoing", name, step, got, kept)
+			}
+		}
+		later := b.open(Options{})
+		later.Load(journal)
+		for _, p := range []string{"d/a.txt", "d/edited.txt", "made/made.txt", "p/q/new.txt"} {
+			if got, want := later.history.of(p), b.e.history.of(p); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: the journal leads to %+v, the editor has %+v", name, got, want)
+			}
+		}
+	}
+}
+
+func (h *history) of(path string) (changes []Change) {
+	for _, c := range h.changes {
+		if c.Path == path {
+			changes = append(changes, c)
+		}
+	}
+	return changes
+}
+
+// TestLatest finds the latest change of any session that stands.
+func TestLatest(t *testing.T) {
+	b := newBench(t, Options{})
+	b.put("a.txt", "0\n")
+	if got, ok := b.e.Latest(); ok {
+		t.Errorf("of no changes the latest is %+v", got)
+	}
+	for _, session := range []string{"1", "2", "1"} {
+		if got := b.e.Run(session, args(t, "command", "insert", "path", aFile, "insert_line", 0, "new_str", session)); !got.OK {
+			t.Fatalf("%+v", got)
+		}
+	}
+	for _, want := range []string{"1", "2", "1"} {
+		got, ok := b.e.Latest()
+		if !ok || got.Session != want {
+			t.Fatalf("the latest is %+v, %v, want one of session %s", got, ok, want)
+		}
+		if back := b.e.Revert(got); !back.OK {
+			t.Fatalf("%+v", back)
+		}
+	}
+	b.holds("a.txt", "0\n")
+}
+
+// TestKeep refuses what the caller can't store.
 func TestKeep(t *testing.T) {
 	refusal := errors.New("the disk is full")
 	var stored []Change
@@ -160,12 +237,13 @@ func TestWritable(t *testing.T) {
 		open     string
 	}{
 		{[]string{"*.star", "!execute.star"}, "helper.star trigger.star new.star"},
+		{[]string{"*"}, "trigger.star execute.star helper.star new.star README.md"},
 		{[]string{"tests/*.json"}, "tests/one.json tests/new.json"},
 		{[]string{"["}, ""},
 		{nil, ""},
 	} {
 		b.e.SetWritable(Only(c.patterns...))
-		for _, p := range []string{"trigger.star", "execute.star", "helper.star", "new.star", "tests/one.json", "tests/new.json", "README.md"} {
+		for _, p := range []string{"trigger.star", "execute.star", "helper.star", "new.star", "tests/one.json", "tests/new.json", "README.md", ".hidden.star"} {
 			got := b.e.Run("s", args(t, "command", "insert", "path", "/draft/"+p, "insert_line", 0, "new_str", "y"))
 			open := strings.Contains(" "+c.open+" ", " "+p+" ")
 			if (got.Code == "not_open") == open || !open && !strings.Contains(got.Text, "/draft/"+p) {

@@ -11,7 +11,7 @@ import (
 
 // create makes a file, and the folders that lead to it.
 func (e *Editor) create(c call, where location) (string, *Change, error) {
-	change, err := e.createFile(where, []byte(*c.FileText), createMode)
+	change, err := e.createFile(Change{Session: c.session, Path: where.rel, After: []byte(*c.FileText), Mode: createMode})
 	if err != nil {
 		return "", nil, err
 	}
@@ -24,34 +24,28 @@ func (e *Editor) create(c call, where location) (string, *Change, error) {
 
 // createFile is create without words. Folders that it made are removed again
 // where it can't finish.
-func (e *Editor) createFile(where location, data []byte, mode uint32) (*Change, error) {
+func (e *Editor) createFile(change Change) (*Change, error) {
+	where := at(change.Path)
 	if where.rel == "." {
 		return nil, exists(where)
 	}
 	if err := e.checkFree(where); err != nil {
 		return nil, err
 	}
-	if err := e.checkQuota(where, 0, int64(len(data)), true); err != nil {
+	if err := e.checkQuota(where, 0, int64(len(change.After)), true); err != nil {
 		return nil, err
 	}
-	made, err := e.makeFolders(where.dir())
+	folders, err := e.makeFolders(where.dir())
+	var made *Change
 	if err == nil {
-		err = e.putFile(where, data, mode)
+		change.Before, change.Created, change.Removed, change.Folders = nil, true, false, folders
+		made, err = e.commit(change, func(ready func() error) error { return e.tree.put(where, change.After, change.Mode, ready) })
 	}
 	if err != nil {
-		e.tree.removeFolders(made)
+		e.tree.removeFolders(folders)
 		return nil, err
 	}
-	return &Change{Path: where.rel, After: data, Created: true, Mode: mode, Folders: made}, nil
-}
-
-func (e *Editor) putFile(where location, data []byte, mode uint32) error {
-	dir, err := e.tree.folder(where.dir())
-	if err != nil {
-		return err
-	}
-	defer unix.Close(dir)
-	return e.tree.put(where, dir, data, mode)
+	return made, nil
 }
 
 // checkFree refuses a place that is taken, by whatever; a missing folder on the
@@ -118,6 +112,11 @@ func (t *tree) makeFolder(where location) (fresh bool, err error) {
 		return false, err
 	}
 	fresh = err == nil
+	if fresh {
+		// With a strict umask it can't be opened before. Kernels without the call
+		// have the one below.
+		_ = unix.Fchmodat(parent, where.name(), 0o755, unix.AT_SYMLINK_NOFOLLOW)
+	}
 	fd, err := t.folder(where.rel)
 	if err != nil {
 		return fresh, err

@@ -31,6 +31,7 @@ var uses = map[string][]string{
 // call is one decoded call.
 type call struct {
 	Args
+	session  string
 	repaired bool
 }
 

@@ -36,7 +36,8 @@
 // which a file may have changed.
 //
 // The package keeps no journal of its own: each accepted change is a Change,
-// which the caller stores, replays with Apply, and gives back with Load. It
+// which the caller stores before the tree shows it (Options.Keep), replays with
+// Apply, and gives back with Load. It
 // neither logs nor chooses which files may be changed (SetWritable does), and
 // it isn't a guard against someone who moves folders of the tree to other
 // places while a call runs.

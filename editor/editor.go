@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -24,9 +25,11 @@ type Options struct {
 	UndoDepth   int   // changes kept for each session and file: 100
 	UndoBytes   int64 // bytes kept for undo in all: 16 MiB
 
-	// Keep, where it is set, is called with each change after it was made and
-	// before its result is given. An error takes the change back. It must not
-	// call the editor.
+	// Keep, where it is set, is called with each change when its bytes are synced
+	// beside the file, just before they take the file's place, so that what the
+	// tree shows was stored before. An error refuses the change. A change that was
+	// kept and then can't be made is kept again as what takes it back. Keep must
+	// not call the editor.
 	Keep func(Change) error
 }
 
@@ -108,6 +111,7 @@ func (e *Editor) Run(session string, args []byte) Result {
 	if err != nil {
 		return refused("", call.repaired, err)
 	}
+	call.session = session
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at, err := e.locate(call.Path, call.Command)
@@ -115,9 +119,6 @@ func (e *Editor) Run(session string, args []byte) Result {
 		return refused("", call.repaired, err)
 	}
 	text, change, err := e.do(call, at)
-	if err == nil && change != nil {
-		err = e.keep(session, change)
-	}
 	if err != nil {
 		return refused(at.shown, call.repaired, explain(at, call.Command, err))
 	}
@@ -142,19 +143,30 @@ func (e *Editor) do(call call, at location) (string, *Change, error) {
 	return e.insert(call, at)
 }
 
-// keep gives the change to whoever stores it, and to the history.
-func (e *Editor) keep(session string, change *Change) error {
-	change.Session = session
-	if e.limits.Keep != nil {
-		if err := e.limits.Keep(*change); err != nil {
-			if _, undone := e.apply(change.inverse(), true); undone != nil {
-				return fmt.Errorf("%w: %v", errUncertain, undone)
-			}
+// commit makes a change and records it in the history. made makes it on disk,
+// and calls ready when all that is left to do is the step that shows it.
+func (e *Editor) commit(change Change, made func(ready func() error) error) (*Change, error) {
+	kept := false
+	err := made(func() error {
+		if e.limits.Keep == nil {
+			return nil
+		}
+		if err := e.limits.Keep(change); err != nil {
 			return notKept()
 		}
+		kept = true
+		return nil
+	})
+	if err != nil && kept && !errors.Is(err, errUncertain) {
+		if back := e.limits.Keep(change.undone()); back != nil {
+			return nil, fmt.Errorf("%w: it is stored all the same", errUncertain)
+		}
 	}
-	e.history.record(*change)
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	e.history.record(change)
+	return &change, nil
 }
 
 func refused(path string, repaired bool, err error) Result {

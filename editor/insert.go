@@ -2,7 +2,7 @@ package editor
 
 // insert puts new_str, as whole lines, after a line of the file.
 func (e *Editor) insert(c call, where location) (string, *Change, error) {
-	return e.edit(where, func(body []byte) (edit, error) {
+	return e.edit(c.session, where, func(body []byte) (edit, error) {
 		lines := splitLines(body)
 		n := *c.InsertLine
 		if n < 0 || n > len(lines) {

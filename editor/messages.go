@@ -101,7 +101,7 @@ func notOpen(at location) *refusal {
 // notKept says nothing of the cause: that is the caller's, and may name places
 // that no model is to see.
 func notKept() *refusal {
-	return refuse("not_kept", "The change could not be stored and was taken back.")
+	return refuse("not_kept", "The change could not be stored. Nothing was changed.")
 }
 
 // sentinels for what the tree found; explain turns them into sentences.

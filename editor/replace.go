@@ -22,7 +22,7 @@ func (e *Editor) replace(c call, where location) (string, *Change, error) {
 	if c.NewStr != nil {
 		replacement = *c.NewStr
 	}
-	return e.edit(where, func(body []byte) (edit, error) {
+	return e.edit(c.session, where, func(body []byte) (edit, error) {
 		found := search(body, *c.OldStr)
 		switch {
 		case *c.OldStr == replacement:
@@ -44,7 +44,7 @@ type edit struct {
 }
 
 // edit reads a file, asks decide for the edit of its body, and makes it.
-func (e *Editor) edit(where location, decide func(body []byte) (edit, error)) (string, *Change, error) {
+func (e *Editor) edit(session string, where location, decide func(body []byte) (edit, error)) (string, *Change, error) {
 	f, err := e.tree.read(where, e.limits.FileBytes)
 	if err != nil {
 		return "", nil, err
@@ -59,7 +59,7 @@ func (e *Editor) edit(where location, decide func(body []byte) (edit, error)) (s
 		return "", nil, err
 	}
 	after := document{mark: text.mark, body: slices.Concat(text.body[:made.start], made.text, text.body[made.end:])}
-	change, err := e.write(where, f, after.bytes())
+	change, err := e.write(Change{Session: session, Path: where.rel, After: after.bytes()}, f)
 	if err != nil {
 		return "", nil, err
 	}
@@ -67,18 +67,17 @@ func (e *Editor) edit(where location, decide func(body []byte) (edit, error)) (s
 	return e.edited(where, change.After, first, first+bytes.Count(made.text, []byte("\n"))), change, nil
 }
 
-// write replaces the bytes of a file that was read.
-func (e *Editor) write(where location, f *file, data []byte) (*Change, error) {
-	if bytes.Equal(f.data, data) {
+// write replaces the bytes of a file that was read by what the change says.
+func (e *Editor) write(change Change, f *file) (*Change, error) {
+	where := at(change.Path)
+	change.Before, change.Mode = f.data, f.mode()
+	if bytes.Equal(change.Before, change.After) {
 		return nil, noChange()
 	}
-	if err := e.checkQuota(where, int64(len(f.data)), int64(len(data)), false); err != nil {
+	if err := e.checkQuota(where, int64(len(change.Before)), int64(len(change.After)), false); err != nil {
 		return nil, err
 	}
-	if err := e.tree.swap(where, f, data); err != nil {
-		return nil, err
-	}
-	return &Change{Path: where.rel, Before: f.data, After: data, Mode: f.mode()}, nil
+	return e.commit(change, func(ready func() error) error { return e.tree.swap(where, f, change.After, ready) })
 }
 
 // match is where old_str stands in a body.

@@ -20,11 +20,12 @@ const (
 // Serve answers requests, one JSON object a line, until r ends:
 // {"session","root","args"} with the arguments as a model sends them, or
 // {"session","root","undo":path}. Each is answered by one line
-// {"ok","code","text","path"}, with "repaired" where that is so. root is a
-// folder of this machine; where it is absent it is the one given here. A session
-// keeps its editor of a root while it is among the latest hundred.
-func Serve(r io.Reader, w io.Writer, root string, o Options) error {
-	s := server{root: root, options: o, open: map[serverKey]*Editor{}}
+// {"ok","code","text","path"}, with "repaired" where that is so. Where root is
+// absent the tree is that of own, an editor which the caller has opened and
+// closes. Else it is a folder of this machine, and a session keeps its editor of
+// that while it is among the latest hundred.
+func Serve(r io.Reader, w io.Writer, own *Editor) error {
+	s := server{own: own, open: map[serverKey]*Editor{}}
 	defer s.close()
 	reader := bufio.NewReaderSize(r, 64<<10)
 	for {
@@ -53,10 +54,9 @@ func Serve(r io.Reader, w io.Writer, root string, o Options) error {
 type serverKey struct{ session, root string }
 
 type server struct {
-	root    string
-	options Options
-	open    map[serverKey]*Editor
-	order   []serverKey
+	own   *Editor
+	open  map[serverKey]*Editor
+	order []serverKey
 }
 
 func (s *server) close() {
@@ -76,9 +76,6 @@ func (s *server) answer(line []byte) Result {
 	if err != nil {
 		return refused("", false, refuse("bad_request", "The request is not valid: %v.", err))
 	}
-	if req.root == "" {
-		req.root = s.root
-	}
 	e, err := s.editor(serverKey{session: req.session, root: req.root})
 	if err != nil {
 		return refused("", false, refuse("bad_request", "The request can't be served: %v.", err))
@@ -91,10 +88,13 @@ func (s *server) answer(line []byte) Result {
 
 // editor returns the session's editor of a root, opening it where need be.
 func (s *server) editor(key serverKey) (*Editor, error) {
+	if key.root == "" {
+		return s.own, nil
+	}
 	if e, ok := s.open[key]; ok {
 		return e, nil
 	}
-	e, err := Open(key.root, s.options)
+	e, err := Open(key.root, Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-func serve(t *testing.T, root string, requests ...string) []string {
+func serve(t *testing.T, own *Editor, requests ...string) []string {
 	t.Helper()
 	var replies strings.Builder
-	must(t, Serve(strings.NewReader(strings.Join(requests, "\n")), &replies, root, Options{}))
+	must(t, Serve(strings.NewReader(strings.Join(requests, "\n")), &replies, own))
 	return strings.Split(strings.TrimSuffix(replies.String(), "\n"), "\n")
 }
 
@@ -40,7 +40,7 @@ func TestServe(t *testing.T) {
 		"arguments_too_large", "arguments_too_large",
 		`{"code":"","ok":true,"path":"/draft/a.txt","text":"Here's the content of /draft/a.txt with line numbers (which has a total of 1 lines):\n     1  x\n"}`,
 	}
-	got := serve(t, b.root, requests...)
+	got := serve(t, b.e, requests...)
 	if len(got) != len(want) {
 		t.Fatalf("%d replies, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
 	}
@@ -57,12 +57,13 @@ func TestServe(t *testing.T) {
 func TestServeManySessions(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("a.txt", "x\n")
-	requests := []string{`{"session":"0","args":{"command":"insert","path":"/draft/a.txt","insert_line":0,"new_str":"y"}}`}
+	root := `","root":"` + b.root
+	requests := []string{`{"session":"0` + root + `","args":{"command":"insert","path":"/draft/a.txt","insert_line":0,"new_str":"y"}}`}
 	for range maxEditors {
-		requests = append(requests, `{"session":"`+strings.Repeat("s", len(requests))+`","args":{"command":"view","path":"/draft"}}`)
+		requests = append(requests, `{"session":"`+strings.Repeat("s", len(requests))+root+`","args":{"command":"view","path":"/draft"}}`)
 	}
-	requests = append(requests, `{"session":"0","undo":"/draft/a.txt"}`)
-	got := serve(t, b.root, requests...)
+	requests = append(requests, `{"session":"0`+root+`","undo":"/draft/a.txt"}`)
+	got := serve(t, b.e, requests...)
 	if len(got) != len(requests) || !strings.Contains(got[len(got)-1], "no_history") {
 		t.Fatalf("got %d replies, the last %s", len(got), got[len(got)-1])
 	}
@@ -74,7 +75,7 @@ func TestServeBrokenPipe(t *testing.T) {
 	reader, writer := io.Pipe()
 	broken := errors.New("gone")
 	_ = reader.CloseWithError(broken)
-	if err := Serve(strings.NewReader("x\n"), writer, t.TempDir(), Options{}); !errors.Is(err, broken) {
+	if err := Serve(strings.NewReader("x\n"), writer, newBench(t, Options{}).e); !errors.Is(err, broken) {
 		t.Fatalf("got %v, want %v", err, broken)
 	}
 }

@@ -103,6 +103,17 @@ func (h *history) floor(session string, where location) error {
 	return refuse("no_history", "No edit history found for %s.", where.shown)
 }
 
+// Latest returns the latest change of any session that can be undone, for
+// Revert. The result is false where there is none.
+func (e *Editor) Latest() (Change, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.history.changes); n > 0 {
+		return e.history.changes[n-1], true
+	}
+	return Change{}, false
+}
+
 // Load restores the history from stored changes, the oldest first.
 func (e *Editor) Load(changes []Change) {
 	e.mu.Lock()

@@ -146,7 +146,7 @@ const maxNotice = 400
 // clip returns the rows that fit with a notice that says how to see the rest. A
 // first row that is too long alone is cut between two characters.
 func clip(rows []string, s span, budget int) string {
-	budget -= maxNotice
+	budget = max(budget-maxNotice, 0)
 	var b strings.Builder
 	n := 0
 	for ; n < len(rows) && fits(rows[n:n+1], budget); n++ {

@@ -10,14 +10,25 @@ import (
 // createMode is the mode of new files, whatever the umask.
 const createMode = 0o644
 
-// put writes data as a new file of the open folder.
-func (t *tree) put(where location, dir int, data []byte, mode uint32) error {
+// The functions that change a file call ready after all that can take long or
+// fail for want of space, and do nothing to the file where it returns an error.
+
+// put writes data as a new file.
+func (t *tree) put(where location, data []byte, mode uint32, ready func() error) error {
+	dir, err := t.folder(where.dir())
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
 	temporary, err := t.writeTemporary(dir, data, mode, nil)
 	if err != nil {
 		return err
 	}
 	defer t.discard(dir, temporary)
 	if err := t.stillThere(where, dir); err != nil {
+		return err
+	}
+	if err := ready(); err != nil {
 		return err
 	}
 	if err := t.rename(dir, temporary, where.name(), unix.RENAME_NOREPLACE); err != nil {
@@ -39,13 +50,16 @@ func takenBack(why, back error) error {
 
 // swap replaces the file's bytes. New and old file change places in one step;
 // then the old one must be the file that was read, or they change back.
-func (t *tree) swap(where location, f *file, data []byte) error {
+func (t *tree) swap(where location, f *file, data []byte, ready func() error) error {
 	temporary, err := t.writeTemporary(f.dir, data, f.mode(), &f.stat)
 	if err != nil {
 		return err
 	}
 	defer t.discard(f.dir, temporary)
 	if err := t.stillThere(where, f.dir); err != nil {
+		return err
+	}
+	if err := ready(); err != nil {
 		return err
 	}
 	if err := t.rename(f.dir, temporary, f.name, unix.RENAME_EXCHANGE); err != nil {
@@ -62,13 +76,16 @@ func (t *tree) swap(where location, f *file, data []byte) error {
 }
 
 // remove deletes the file by moving it aside first, as swap does.
-func (t *tree) remove(where location, f *file) error {
+func (t *tree) remove(where location, f *file, ready func() error) error {
 	aside, err := claimName()
 	if err != nil {
 		return err
 	}
 	defer t.discard(f.dir, aside)
 	if err := t.stillThere(where, f.dir); err != nil {
+		return err
+	}
+	if err := ready(); err != nil {
 		return err
 	}
 	if err := t.rename(f.dir, f.name, aside, unix.RENAME_NOREPLACE); err != nil {
