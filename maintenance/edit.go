@@ -82,19 +82,16 @@ func (s *session) keep(change editor.Change) error {
 	if !s.part.holds(change.Path) {
 		return fmt.Errorf("the file %s/%s is not open for changes, and nothing was changed", editor.Root, change.Path)
 	}
-	before, had := s.draft.Tree()[change.Path]
-	if had == change.Created || had && string(before) != string(change.Before) {
-		return fmt.Errorf("the file %s/%s is not what it was when it was edited, and nothing was changed: view it again", editor.Root, change.Path)
+	if change.Removed || change.Undo {
+		return fmt.Errorf("the file %s/%s was to be edited and not removed: nothing was changed", editor.Root, change.Path)
 	}
-	after := change.After
-	if after == nil {
-		after = []byte{}
-	}
-	if change.Removed {
-		after = nil
-	}
-	return s.draft.Write(change.Path, after)
+	// Only how the file is made is the editor's to say, not by whom or with which mode.
+	change.Session, change.Mode = s.draft.Identity().Attempt, newFileMode
+	return s.draft.Apply(change)
 }
+
+// newFileMode is the mode of files that a model makes. An edit keeps the mode.
+const newFileMode = 0o644
 
 func (s *session) startEditor(ctx context.Context) error {
 	if s.editor != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"signalbox/editor"
 	"signalbox/rule"
 )
 
@@ -63,7 +64,7 @@ func readTree(dir string) (rule.Tree, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		if strings.HasPrefix(entry.Name(), tempPrefix) {
+		if strings.HasPrefix(entry.Name(), tempPrefix) || editor.IsTemporary(entry.Name()) {
 			return nil
 		}
 		relative, err := filepath.Rel(dir, path)

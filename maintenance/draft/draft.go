@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"signalbox/editor"
 	"signalbox/rule"
 )
 
@@ -36,13 +37,14 @@ const (
 
 var attemptPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// Draft is one attempt's draft. It is used by one goroutine at a time.
+// Draft is one attempt's draft. It is used by one goroutine at a time, and
+// changed by one process at a time: what others open meanwhile is read only.
 type Draft struct {
 	identity Identity
 	dir      string
-	tree     rule.Tree
+	tree     rule.Tree // as the journal leads to
 	journal  *journal
-	edits    []Edit // that an undo can take back, oldest first
+	editor   *editor.Editor
 }
 
 // Create makes the folder of a new attempt, with the tree as its first state.
@@ -55,6 +57,9 @@ func Create(home string, identity Identity, tree rule.Tree) (*Draft, error) {
 		return nil, fmt.Errorf("creating draft: %w", err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating draft %q: %w", identity.Attempt, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, treeFolder), 0o700); err != nil {
 		return nil, fmt.Errorf("creating draft %q: %w", identity.Attempt, err)
 	}
 	for p, data := range tree {
@@ -91,13 +96,12 @@ func Open(home, attempt string) (*Draft, error) {
 	if d.journal, err = openJournal(filepath.Join(dir, journalFile)); err != nil {
 		return nil, fmt.Errorf("reading draft %q: %w", attempt, err)
 	}
-	if d.tree, err = readTree(filepath.Join(dir, treeFolder)); err != nil {
-		d.journal.close()
-		return nil, fmt.Errorf("reading draft %q: %w", attempt, err)
+	err = d.openEditor()
+	if err == nil {
+		d.tree, err = readTree(filepath.Join(dir, treeFolder))
 	}
-	if err := d.recover(); err != nil {
-		d.journal.close()
-		return nil, fmt.Errorf("reading draft %q: %w", attempt, err)
+	if err != nil {
+		return nil, fmt.Errorf("reading draft %q: %w", attempt, errors.Join(err, d.Close()))
 	}
 	return d, nil
 }
@@ -135,15 +139,24 @@ func Discard(home, attempt string) error {
 	if err != nil {
 		return err
 	}
-	d.Close()
+	defer d.Close()
+	if !d.journal.writable {
+		return fmt.Errorf("discarding draft %q: %w", attempt, ErrInUse)
+	}
 	if err := os.RemoveAll(d.dir); err != nil {
 		return fmt.Errorf("discarding draft %q: %w", attempt, err)
 	}
 	return syncFolder(filepath.Dir(d.dir))
 }
 
-// Close lets the journal go. Everything is on disk already.
-func (d *Draft) Close() error { return d.journal.close() }
+// Close lets the draft go. Everything is on disk already.
+func (d *Draft) Close() error {
+	var err error
+	if d.editor != nil {
+		err = d.editor.Close()
+	}
+	return errors.Join(err, d.journal.close())
+}
 
 // Identity returns what the host fixed.
 func (d *Draft) Identity() Identity { return d.identity }

@@ -3,6 +3,7 @@ package draft
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"signalbox/editor"
 	"signalbox/rule"
 )
 
@@ -29,6 +31,15 @@ func create(t *testing.T, home string) *Draft {
 	return d
 }
 
+// write makes the file at p hold text, nil for no file, as an editor elsewhere
+// would ask for it.
+func write(d *Draft, p string, text []byte) error {
+	before, had := d.Tree()[p]
+	return d.Apply(editor.Change{
+		Session: "test", Path: p, Before: before, After: text, Created: !had, Removed: text == nil, Mode: 0o644,
+	})
+}
+
 func reopen(t *testing.T, home string) *Draft {
 	t.Helper()
 	d, err := Open(home, identity.Attempt)
@@ -44,16 +55,17 @@ func TestDraft(t *testing.T) {
 	home := t.TempDir()
 	d := create(t, home)
 	for _, text := range []string{"one\n", "two\n", ""} {
-		if err := d.Write("trigger.star", []byte(text)); err != nil {
+		if err := write(d, "trigger.star", []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Write("tests/a.json", []byte("{}")); err != nil {
+	if err := write(d, "tests/a.json", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Write("README.md", nil); err != nil {
+	if err := write(d, "README.md", nil); err != nil {
 		t.Fatal(err)
 	}
+	d.Close()
 	again := reopen(t, home)
 	if got := again.Tree(); !reflect.DeepEqual(got, d.Tree()) || len(got) != 3 || again.Identity().Rule != "upper" {
 		t.Fatalf("tree = %v", got)
@@ -66,6 +78,7 @@ func TestDraft(t *testing.T) {
 	if _, err := again.Undo(); !errors.Is(err, ErrNoHistory) {
 		t.Errorf("error = %v, want %v", err, ErrNoHistory)
 	}
+	again.Close()
 	if got := reopen(t, home).Tree(); len(got) != 2 || string(got["README.md"]) != "# x\n" {
 		t.Errorf("tree = %v", got)
 	}
@@ -75,13 +88,14 @@ func TestDraft(t *testing.T) {
 func TestUndoForeignChange(t *testing.T) {
 	home := t.TempDir()
 	d := create(t, home)
-	if err := d.Write("trigger.star", []byte("one")); err != nil {
+	if err := write(d, "trigger.star", []byte("one")); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(home, "drafts", "a0001", "tree", "trigger.star")
 	if err := os.WriteFile(path, []byte("by hand"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	d.Close()
 	again := reopen(t, home)
 	if _, err := again.Undo(); !errors.Is(err, ErrChanged) {
 		t.Errorf("error = %v, want %v", err, ErrChanged)
@@ -97,10 +111,11 @@ func TestCrash(t *testing.T) {
 	home := t.TempDir()
 	d := create(t, home)
 	for _, text := range []string{"one", "two"} {
-		if err := d.Write("trigger.star", []byte(text)); err != nil {
+		if err := write(d, "trigger.star", []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	d.Close()
 	file := filepath.Join(home, "drafts", "a0001", "tree", "trigger.star")
 	if err := os.WriteFile(file, []byte("one"), 0o600); err != nil { // as before the last edit
 		t.Fatal(err)
@@ -108,9 +123,11 @@ func TestCrash(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(file), tempPrefix+"trigger.star"), []byte("tw"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := reopen(t, home).Tree(); string(got["trigger.star"]) != "two" || len(got) != 3 {
+	again := reopen(t, home)
+	if got := again.Tree(); string(got["trigger.star"]) != "two" || len(got) != 3 {
 		t.Errorf("tree = %v", got)
 	}
+	again.Close()
 	journal := filepath.Join(home, "drafts", "a0001", "journal.jsonl")
 	whole, err := os.ReadFile(journal)
 	if err != nil {
@@ -119,9 +136,11 @@ func TestCrash(t *testing.T) {
 	if err := os.WriteFile(journal, append(bytes.Clone(whole), `{"n":3,"ki`...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(reopen(t, home).Entries()); got != 2 {
+	again = reopen(t, home)
+	if got := len(again.Entries()); got != 2 {
 		t.Errorf("%d entries after a torn line, want 2", got)
 	}
+	again.Close()
 	if now, err := os.ReadFile(journal); err != nil || !bytes.Equal(now, whole) {
 		t.Errorf("the torn line is still there: %q, %v", now, err)
 	}
@@ -138,25 +157,170 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// TestFinish brings an edit of each kind that only the journal has to its end,
+// with its mode, and leaves alone what a hand has changed meanwhile.
+func TestFinish(t *testing.T) {
+	for name, steps := range map[string]func(d *Draft) error{
+		"edit":   func(d *Draft) error { return write(d, "README.md", []byte("# y\n")) },
+		"create": func(d *Draft) error { return write(d, "tests/a.json", []byte("{}")) },
+		"undo":   func(d *Draft) error { _, err := d.Undo(); return err },
+	} {
+		home := t.TempDir()
+		d := create(t, home)
+		if err := write(d, "p/q.star", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		tree := filepath.Join(d.dir, treeFolder)
+		before := filepath.Join(home, "before")
+		if err := os.CopyFS(before, os.DirFS(tree)); err != nil {
+			t.Fatal(err)
+		}
+		if err := steps(d); err != nil {
+			t.Fatal(err)
+		}
+		want := listing(t, tree)
+		d.Close()
+		if err := errors.Join(os.RemoveAll(tree), os.Rename(before, tree)); err != nil {
+			t.Fatal(err)
+		}
+		if listing(t, tree) == want {
+			t.Fatalf("%s changes nothing", name)
+		}
+		again := reopen(t, home)
+		if got := listing(t, tree); got != want || again.Tree().Digest() != d.Tree().Digest() {
+			t.Errorf("%s: after Open there is\n%s\nwant\n%s", name, got, want)
+		}
+		again.Close()
+	}
+}
+
+// listing describes the files of a folder.
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(&all, "%s %q\n", strings.TrimPrefix(path, dir), data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// TestOneHistory edits as a model's editor and as a program on this host do, and
+// undoes both, byte and mode exact, in another process's draft.
+func TestOneHistory(t *testing.T) {
+	home := t.TempDir()
+	d := create(t, home)
+	readme := filepath.Join(d.dir, treeFolder, "README.md")
+	original := "\ufeff# x\r\ny"
+	if err := errors.Join(os.WriteFile(readme, []byte(original), 0o600), os.Chmod(readme, 0o751)); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	d = reopen(t, home)
+	if err := write(d, "README.md", []byte("from elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	own, err := d.Editor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range []string{
+		`{"command":"insert","path":"/draft/README.md","insert_line":0,"new_str":"here"}`,
+		`{"command":"create","path":"/draft/p/new.star","file_text":"x"}`,
+	} {
+		if got := own.Run("someone", []byte(call)); !got.OK {
+			t.Fatalf("%+v", got)
+		}
+	}
+	if d.Tree()["p/new.star"] == nil || string(d.Tree()["README.md"]) != "here\nfrom elsewhere" {
+		t.Errorf("tree = %v", d.Tree())
+	}
+	busy := reopen(t, home)
+	if _, err := busy.Undo(); !errors.Is(err, ErrInUse) {
+		t.Errorf("undoing a draft in use: %v", err)
+	}
+	if err := busy.Record("note", "x"); !errors.Is(err, ErrInUse) {
+		t.Errorf("recording in a draft in use: %v", err)
+	}
+	if _, err := busy.Editor(); !errors.Is(err, ErrInUse) {
+		t.Errorf("the editor of a draft in use: %v", err)
+	}
+	if err := Discard(home, "a0001"); !errors.Is(err, ErrInUse) {
+		t.Errorf("discarding a draft in use: %v", err)
+	}
+	d.Close()
+	busy.Close()
+	later := reopen(t, home)
+	for _, want := range []string{"p/new.star", "README.md", "README.md"} {
+		if p, err := later.Undo(); err != nil || p != want {
+			t.Fatalf("undid %q, %v; want %q", p, err, want)
+		}
+	}
+	info, err := os.Stat(readme)
+	if data, _ := os.ReadFile(readme); err != nil || string(data) != original || info.Mode() != 0o751 {
+		t.Errorf("after all undos: %q, %v, %v", data, info.Mode(), err)
+	}
+	if _, err := os.Stat(filepath.Join(d.dir, treeFolder, "p")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder that an edit made is still there: %v", err)
+	}
+}
+
+// TestNotWritten takes back a line that could not be written whole.
+func TestNotWritten(t *testing.T) {
+	home := t.TempDir()
+	d := create(t, home)
+	if err := write(d, "a.star", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	file := d.journal.file
+	broken, err := os.Open(filepath.Join(d.dir, journalFile)) // can't be written to
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.journal.file = broken
+	if err := write(d, "a.star", []byte("y")); err == nil {
+		t.Error("an edit that isn't in the journal is acknowledged")
+	}
+	d.journal.file = file
+	broken.Close()
+	if got := d.Tree()["a.star"]; string(got) != "x" {
+		t.Errorf("the file holds %q", got)
+	}
+	if err := write(d, "a.star", []byte("z")); err != nil {
+		t.Error(err)
+	}
+	d.Close()
+	if got := reopen(t, home); string(got.Tree()["a.star"]) != "z" || len(got.Entries()) != 2 {
+		t.Errorf("tree = %v, %d entries", got.Tree(), len(got.Entries()))
+	}
+}
+
 // TestRefusals takes no path outside, nothing over a limit, and no second draft
 // of one attempt.
 func TestRefusals(t *testing.T) {
 	home := t.TempDir()
 	d := create(t, home)
 	for _, p := range []string{"", "../x", "/x", "a/../b", "a\x00b", strings.Repeat("x", 600)} {
-		if err := d.Write(p, []byte("x")); err == nil {
+		if err := write(d, p, []byte("x")); err == nil {
 			t.Errorf("wrote %q", p)
 		}
 	}
-	if err := d.Write("big.star", make([]byte, rule.MaxSourceBytes)); err == nil {
+	if err := write(d, "big.star", make([]byte, rule.MaxSourceBytes)); err == nil {
 		t.Error("wrote a file that takes the draft over its limit")
 	}
 	for i := range rule.MaxSourceFiles - 2 {
-		if err := d.Write("h"+strings.Repeat("x", i)+".star", nil2()); err != nil {
+		if err := write(d, "h"+strings.Repeat("x", i)+".star", nil2()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Write("one-more.star", nil2()); err == nil || !strings.Contains(err.Error(), "64") {
+	if err := write(d, "one-more.star", nil2()); err == nil || !strings.Contains(err.Error(), "64") {
 		t.Errorf("error = %v for one file too many", err)
 	}
 	if _, err := Create(home, identity, nil); !errors.Is(err, fs.ErrExist) {
@@ -221,7 +385,7 @@ func TestListDiscard(t *testing.T) {
 	if all, err := List(home); err != nil || len(all) != 0 {
 		t.Errorf("List = %v, %v without a folder", all, err)
 	}
-	create(t, home)
+	create(t, home).Close()
 	if err := os.Mkdir(filepath.Join(home, "drafts", "a0002"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +423,11 @@ func TestHistory(t *testing.T) {
 				past = past[:len(past)-1]
 			} else {
 				p := rapid.SampledFrom([]string{"a.star", "b.star", "tests/c.json"}).Draw(t, "path")
-				if err := d.Write(p, []byte(rapid.StringMatching(`[a-c]{0,3}`).Draw(t, "text"))); err != nil {
+				text := rapid.StringMatching(`[a-c]{0,3}`).Draw(t, "text")
+				if now, there := d.Tree()[p]; there && string(now) == text {
+					continue // no edit
+				}
+				if err := write(d, p, []byte(text)); err != nil {
 					t.Fatal(err)
 				}
 				past = append(past, d.Tree().Digest())

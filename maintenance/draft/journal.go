@@ -2,9 +2,12 @@ package draft
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"golang.org/x/sys/unix"
 
 	"signalbox/rule"
 )
@@ -17,22 +20,34 @@ type Entry struct {
 	Data rule.Value `json:"data"`
 }
 
-// maxEntryBytes bounds one line, so that a damaged file can't take all memory.
-const maxEntryBytes = 64 << 20
+// Bounds of a line and of all of them, so that a damaged file can't take all
+// memory.
+const (
+	maxEntryBytes   = 64 << 20
+	maxJournalBytes = 4 * maxEntryBytes
+)
 
+// ErrInUse is returned for a change of a draft that another process is working
+// on.
+var ErrInUse = errors.New("draft is in use by another process")
+
+// journal is append-only. writable says that this process holds its lock.
 type journal struct {
-	file    *os.File
-	entries []Entry
+	file     *os.File
+	entries  []Entry
+	size     int64 // of the whole lines
+	writable bool
 }
 
-// openJournal reads all entries. What follows the last newline is the rest of a
-// write that a crash cut short, and is dropped.
+// openJournal reads all entries, and locks the journal if nobody else has. What
+// follows the last newline is the rest of a write that a crash cut short, and is
+// dropped; of a journal that is locked elsewhere it is what is being written.
 func openJournal(path string) (*journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{file: file}
+	j := &journal{file: file, writable: unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil}
 	if err := j.load(); err != nil {
 		file.Close()
 		return nil, err
@@ -41,16 +56,20 @@ func openJournal(path string) (*journal, error) {
 }
 
 func (j *journal) load() error {
-	data, err := io.ReadAll(io.LimitReader(j.file, maxEntryBytes*4))
+	data, err := io.ReadAll(io.LimitReader(j.file, maxJournalBytes+1))
 	if err != nil {
 		return err
 	}
+	if len(data) > maxJournalBytes {
+		return fmt.Errorf("%s has more than %d bytes", journalFile, maxJournalBytes)
+	}
 	whole := bytes.LastIndexByte(data, '\n') + 1
-	if whole < len(data) {
+	if whole < len(data) && j.writable {
 		if err := j.file.Truncate(int64(whole)); err != nil {
 			return err
 		}
 	}
+	j.size = int64(whole)
 	for line := range bytes.Lines(data[:whole]) {
 		var entry Entry
 		if err := rule.Decode(bytes.TrimSuffix(line, []byte("\n")), &entry); err != nil {
@@ -66,6 +85,9 @@ func (j *journal) load() error {
 
 // append writes one entry and returns after it is on disk.
 func (j *journal) append(kind string, data any) error {
+	if !j.writable {
+		return ErrInUse
+	}
 	value, err := rule.ValueOf(data)
 	if err != nil {
 		return err
@@ -78,12 +100,15 @@ func (j *journal) append(kind string, data any) error {
 	if len(line) > maxEntryBytes {
 		return fmt.Errorf("writing journal: an entry of %d bytes: the limit is %d", len(line), maxEntryBytes)
 	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("writing journal: %w", err)
+	line = append(line, '\n')
+	_, err = j.file.Write(line)
+	if err == nil {
+		err = j.file.Sync()
 	}
-	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("writing journal: %w", err)
+	if err != nil { // what isn't acknowledged must not be found later
+		return fmt.Errorf("writing journal: %w", errors.Join(err, j.file.Truncate(j.size)))
 	}
+	j.size += int64(len(line))
 	j.entries = append(j.entries, entry)
 	return nil
 }
