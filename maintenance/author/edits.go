@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"signalbox/maintenance/author/emit"
+	"signalbox/maintenance/author/lang"
 	"signalbox/maintenance/author/prompt"
 	"signalbox/maintenance/author/synth"
+	"signalbox/rule"
 )
 
 var errEdit = errors.New("the tasks don't all change one line with a key in one file, at a path and a key that are fixed or named by the task")
@@ -22,9 +24,6 @@ type change struct {
 
 // editStudy learns rules that change one line of one file.
 func (m material) editStudy(positive, negative []briefCase) *study {
-	if len(negative) > 0 {
-		return &study{err: errors.New("edits of files with cases that must fall back: this author can't tell them apart")}
-	}
 	r := emit.Rule{Family: m.Family, Edit: &emit.Edit{}}
 	changes, err := changesOf(&r, positive)
 	if err != nil {
@@ -49,10 +48,54 @@ func (m material) editStudy(positive, negative []briefCase) *study {
 		return &study{err: fmt.Errorf("%d examples: %w", len(examples), err)}
 	}
 	r.Guard, r.Edit.Line = synth.NewGuard(given, m.Caution), synth.NewGuard(lines, m.Caution)
-	if err := m.separate(&r, given, nil); err != nil {
+	if err := m.separate(&r, given, answeredEdits(r, negative)); err != nil {
 		return &study{err: err}
 	}
 	return &study{rule: r, summary: summary(m.Family, len(examples))}
+}
+
+// answeredEdits returns the cases that the rule gives a change for.
+func answeredEdits(r emit.Rule, cases []briefCase) []briefCase {
+	return slices.DeleteFunc(slices.Clone(cases), func(c briefCase) bool {
+		_, answers := editOf(r, c.Task)
+		return !answers
+	})
+}
+
+// editOf returns what the rule's executor does to a task's files, and false
+// where it abstains.
+func editOf(r emit.Rule, task rule.Task) (map[string]*string, bool) {
+	given, ok := columnsOf(r, task.Document())
+	if !ok || !r.Guard.Accepts(given) {
+		return nil, false
+	}
+	path, key := fixedOr(r.Edit.Path, r.Edit.PathColumn, given), fixedOr(r.Edit.Key, r.Edit.KeyColumn, given)
+	text, exists := task.Files[path]
+	lines := strings.Split(text, "\n")
+	at, only := onlyKeyed(lines, key)
+	if !exists || !only || !r.Edit.Line.Accepts([]string{lines[at]}) {
+		return nil, false
+	}
+	target, ok, _ := r.Tree.Answer(lang.NewRow(append([]string{lines[at]}, given...)))
+	if !ok {
+		return nil, false
+	}
+	lines[at] = target.Text[0]
+	after := strings.Join(lines, "\n")
+	return map[string]*string{path: &after}, true
+}
+
+func fixedOr(text string, column int, given []string) string {
+	if column < 0 {
+		return text
+	}
+	return given[column]
+}
+
+// onlyKeyed returns the only line with the key.
+func onlyKeyed(lines []string, key string) (int, bool) {
+	at := slices.IndexFunc(lines, func(line string) bool { return keyOf(line) == key })
+	return at, key != "" && at >= 0 && !slices.ContainsFunc(lines[at+1:], func(line string) bool { return keyOf(line) == key })
 }
 
 // changesOf returns what each case changes, with the texts that the trigger
@@ -99,8 +142,8 @@ func changeOf(c briefCase) (change, bool) {
 			return change{}, false
 		}
 		key := keyOf(old[at])
-		same := slices.DeleteFunc(slices.Clone(old), func(line string) bool { return keyOf(line) != key })
-		return change{path: path, key: key, old: old[at], new: new[at]}, key != "" && len(same) == 1
+		_, only := onlyKeyed(old, key)
+		return change{path: path, key: key, old: old[at], new: new[at]}, only
 	}
 	return change{}, false
 }

@@ -88,7 +88,7 @@ func (m material) study() *study {
 		return &study{err: fmt.Errorf("%d examples: %w", len(examples), err)}
 	}
 	r.Tree, r.Guard = tree, synth.NewGuard(examples, m.Caution)
-	if err := m.separate(&r, examples, negative); err != nil {
+	if err := m.separate(&r, examples, answeredTexts(r, negative)); err != nil {
 		return &study{err: err}
 	}
 	r.Questions = synth.Questions(r.Tree, r.Guard, examples)
@@ -185,7 +185,7 @@ func columnsOf(r emit.Rule, task rule.Document) ([]string, bool) {
 }
 
 // separate makes the guard refuse the tasks of other families that have the
-// same instruction, and the cases that must fall back.
+// same instruction, and the given cases, which must fall back.
 func (m material) separate(r *emit.Rule, examples []synth.Example, negative []briefCase) error {
 	var others [][]string
 	for _, task := range m.Neighbours {
@@ -197,11 +197,7 @@ func (m material) separate(r *emit.Rule, examples []synth.Example, negative []br
 		}
 	}
 	for _, c := range negative {
-		columns, ok := columnsOf(*r, c.Task.Document())
-		if !ok {
-			continue
-		}
-		if _, answers, _ := r.Tree.Answer(lang.NewRow(columns)); answers {
+		if columns, ok := columnsOf(*r, c.Task.Document()); ok {
 			others = append(others, columns)
 		}
 	}
@@ -209,6 +205,18 @@ func (m material) separate(r *emit.Rule, examples []synth.Example, negative []br
 		return errors.New("nothing in the texts tells these tasks from ones that are another family's or must fall back")
 	}
 	return nil
+}
+
+// answeredTexts returns the cases whose texts the rule's tree answers.
+func answeredTexts(r emit.Rule, cases []briefCase) []briefCase {
+	return slices.DeleteFunc(slices.Clone(cases), func(c briefCase) bool {
+		columns, ok := columnsOf(r, c.Task.Document())
+		if !ok {
+			return true
+		}
+		_, answers, _ := r.Tree.Answer(lang.NewRow(columns))
+		return !answers
+	})
 }
 
 func summary(family rule.Family, n int) string {
