@@ -128,6 +128,13 @@ func TestDisclosure(t *testing.T) {
 	b.model.script = append(script, says("enough"))
 	a := b.maintain(b.options())
 	b.wants(a, StopProgress, "gave up: enough")
+	if d, err := draft.Open(b.deps.Home, a.ID); err != nil {
+		t.Error(err)
+	} else if feedback, err := d.Feedback(); err != nil || feedback[len(feedback)-1] != "the model gave up: enough" {
+		t.Errorf("the draft's feedback is %q, %v", feedback, err)
+	} else if err := d.Close(); err != nil {
+		t.Error(err)
+	}
 	if a.Counts.Submits != 4 || a.Counts.Revealed != 2 || len(b.desk.revealed) != 2 {
 		t.Errorf("%d submits revealed %v", a.Counts.Submits, b.desk.revealed)
 	}

@@ -153,10 +153,14 @@ func (s *session) malformed(correction string) error {
 }
 
 // wordsOnly ends the attempt of a model that gives up. A model that is asked
-// over the network may only have forgotten to call, and is reminded once.
+// over the network may only have forgotten to call, and is reminded once. What
+// it said stays with the draft, for a person and for a later attempt.
 func (s *session) wordsOnly(text string) error {
 	s.texts++
 	if s.endpoint.Kind() == ledger.Builtin || s.texts > 1 {
+		if err := s.draft.AddFeedback(clip("the model gave up: "+text, 4<<10)); err != nil {
+			return err
+		}
 		return stop(StopProgress, "the model gave up: "+clip(text, 1000))
 	}
 	s.say(gateway.Message{Role: gateway.Assistant, Text: text})

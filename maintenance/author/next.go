@@ -94,15 +94,19 @@ func (c *conversation) write(path, content string) reply {
 func (c *conversation) submit(open []string) reply {
 	switch {
 	case c.tried != nil && maps.Equal(c.tried, c.files):
-		why := "the check refused the rule, and what it showed leads to the same rule again"
-		if len(open) > 0 {
-			why += "; one more example like " + strings.Join(open, ", or ") + " would decide"
-		}
-		return reply{text: c.giveUp(why)}
+		return reply{text: c.giveUp("the check refused the rule, and what it showed leads to the same rule again" + wanted(open))}
 	case len(c.refusals) >= maxSubmits:
-		return reply{text: c.giveUp(fmt.Sprintf("the check refused %d versions", maxSubmits))}
+		return reply{text: c.giveUp(fmt.Sprintf("the check refused %d versions", maxSubmits) + wanted(open))}
 	}
 	return call(ruleTool, ruleArgs{Action: "submit_rule", Data: map[string]any{}})
+}
+
+// wanted names the next examples to certify.
+func wanted(open []string) string {
+	if len(open) == 0 {
+		return ""
+	}
+	return "; one more example like " + strings.Join(open, ", or ") + " would decide"
 }
 
 func call(tool string, args any) reply { return reply{tool: tool, args: args} }
