@@ -44,7 +44,7 @@ func (m material) editStudy(positive, negative []briefCase) *study {
 	if !pathOK || !keyOK {
 		return &study{err: errEdit}
 	}
-	if r.Tree, err = synth.Learn(examples, synth.Settings{}); err != nil {
+	if r.Tree, err = synth.Learn(examples, m.Settings); err != nil {
 		return &study{err: fmt.Errorf("%d examples: %w", len(examples), err)}
 	}
 	r.Guard, r.Edit.Line = synth.NewGuard(given, m.Caution), synth.NewGuard(lines, m.Caution)

@@ -1,14 +1,11 @@
 package author
 
 import (
-	"bufio"
 	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json"
 
 	"signalbox/maintenance/author/emit"
 	"signalbox/maintenance/author/lang"
@@ -127,31 +124,4 @@ func TestRealAgree(t *testing.T) {
 		}
 	}
 	t.Logf("%s: %d of %d families have a rule that does what the search does", set, rules, len(order))
-}
-
-func readCases(t *testing.T, path string) (map[string][]briefCase, []string) {
-	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	byFamily := map[string][]briefCase{}
-	var order []string
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var line struct {
-			briefCase
-			Family string `json:"family"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			t.Fatal(err)
-		}
-		if byFamily[line.Family] == nil {
-			order = append(order, line.Family)
-		}
-		byFamily[line.Family] = append(byFamily[line.Family], line.briefCase)
-	}
-	return byFamily, order
 }

@@ -61,12 +61,13 @@ func (s *studies) of(b brief, refusals []toolReply) *study {
 }
 
 // material is all that a study depends on. Caution counts the refusals that
-// showed no case.
+// showed no case; the zero Settings are what the author uses.
 type material struct {
 	Family     rule.Family
 	Cases      []briefCase
 	Neighbours []rule.Document
 	Caution    int
+	Settings   synth.Settings `json:",omitzero"`
 }
 
 var errInputs = errors.New("the inputs have no common form: their lists or objects differ")
@@ -83,7 +84,7 @@ func (m material) study() *study {
 	if err != nil {
 		return &study{err: err}
 	}
-	tree, err := synth.Learn(examples, synth.Settings{})
+	tree, err := synth.Learn(examples, m.Settings)
 	if err != nil {
 		return &study{err: fmt.Errorf("%d examples: %w", len(examples), err)}
 	}

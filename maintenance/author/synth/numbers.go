@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"encoding/binary"
 	"strconv"
 	"strings"
 
@@ -95,7 +96,7 @@ func (s *space) numbers(column int) {
 	for _, class := range []lang.Class{lang.Number, lang.Digits} {
 		for _, n := range []int{1, -1, 2, 3, 4} {
 			source := &lang.NumberOf{Column: column, Class: class, Nth: n}
-			key, ok := s.numberKey(source)
+			read, key, ok := s.read(source)
 			if !ok {
 				continue
 			}
@@ -104,41 +105,96 @@ func (s *space) numbers(column int) {
 				price += 40
 			}
 			seen[key] = true
-			s.number(source, price)
+			s.number(source, read, price)
 		}
 	}
 }
 
-// numberKey names the numbers that the source reads in the samples.
-func (s *space) numberKey(source *lang.NumberOf) (string, bool) {
-	var key strings.Builder
-	plain := lang.NumberFormat{Places: -1}
+// read returns the numbers that the source reads in the samples, and their
+// name.
+func (s *space) read(source *lang.NumberOf) (list []lang.Decimal, key string, ok bool) {
 	for _, sample := range s.samples {
 		d, ok := source.Read(sample.row)
 		if !ok {
-			return "", false
+			return nil, "", false
 		}
-		key.WriteString(plain.Write(d) + " ")
+		list = append(list, d)
 	}
-	return key.String(), true
+	return list, nameOf(list), true
 }
 
-func (s *space) number(source *lang.NumberOf, price int) {
-	d, _ := source.Read(s.samples[0].row)
-	digits := digitsOf(s.samples[0].out)
+func nameOf(list []lang.Decimal) string {
+	var key []byte
+	for _, d := range list {
+		key = binary.AppendVarint(binary.AppendVarint(key, d.N), int64(d.K))
+	}
+	return string(key)
+}
+
+// written is a format with what it makes of the samples' numbers.
+type written struct {
+	format
+	values []string
+}
+
+// number adds what every operation and format make of the numbers that the
+// source reads.
+func (s *space) number(source *lang.NumberOf, read []lang.Decimal, price int) {
+	digits := make([]string, len(s.samples))
+	for i, sample := range s.samples {
+		digits[i] = digitsOf(sample.out)
+	}
+	known := map[string][]written{}
 	for _, op := range operations {
-		result, ok := op.do.Apply(d)
-		if !ok || !s.budget.spend(8) || !holdsWhole(digits, result) || !s.budget.spend(len(formats)) {
+		results, ok := s.operate(op.do, read, digits)
+		if !ok {
 			continue
 		}
-		for _, f := range formats {
-			if !strings.Contains(s.samples[0].out, f.f.Write(result)) {
-				continue
-			}
-			s.try(&lang.NumberOf{Column: source.Column, Class: source.Class, Nth: source.Nth,
-				Do: op.do, Format: f.f, Price: price + op.price + f.price})
+		key := nameOf(results)
+		list, done := known[key]
+		if !done {
+			list = s.write(results)
+			known[key] = list
+		}
+		for _, w := range list {
+			s.budget.spend(4)
+			s.add(&lang.NumberOf{Column: source.Column, Class: source.Class, Nth: source.Nth,
+				Do: op.do, Format: w.f, Price: price + op.price + w.price}, w.values)
 		}
 	}
+}
+
+// operate applies an operation to all numbers. It is false where no format can
+// make an output of one of the results.
+func (s *space) operate(do lang.Arithmetic, read []lang.Decimal, digits []string) ([]lang.Decimal, bool) {
+	results := make([]lang.Decimal, len(read))
+	for i, d := range read {
+		result, ok := do.Apply(d)
+		if !ok || !s.budget.spend(4) || !holdsWhole(digits[i], result) {
+			return nil, false
+		}
+		results[i] = result
+	}
+	return results, true
+}
+
+// write returns the formats that make a part of every output.
+func (s *space) write(results []lang.Decimal) (list []written) {
+	for _, f := range formats {
+		values := make([]string, len(results))
+		for i, d := range results {
+			s.budget.spend(1)
+			values[i] = f.f.Write(d)
+			if !strings.Contains(s.samples[i].out, values[i]) {
+				values = nil
+				break
+			}
+		}
+		if values != nil {
+			list = append(list, written{f, values})
+		}
+	}
+	return list
 }
 
 // digitsOf returns the digits of s alone.
