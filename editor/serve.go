@@ -21,9 +21,9 @@ const (
 // {"session","root","args"} with the arguments as a model sends them, or
 // {"session","root","undo":path}. Each is answered by one line
 // {"ok","code","text","path"}, with "repaired" where that is so. Where root is
-// absent the tree is that of own, an editor which the caller has opened and
-// closes. Else it is a folder of this machine, and a session keeps its editor of
-// that while it is among the latest hundred.
+// absent, /draft or its folder, the tree is that of own, an editor which the
+// caller has opened and closes. Else it is another folder of this machine, and a
+// session keeps its editor of that while it is among the latest hundred.
 func Serve(r io.Reader, w io.Writer, own *Editor) error {
 	s := server{own: own, open: map[serverKey]*Editor{}}
 	defer s.close()
@@ -88,7 +88,7 @@ func (s *server) answer(line []byte) Result {
 
 // editor returns the session's editor of a root, opening it where need be.
 func (s *server) editor(key serverKey) (*Editor, error) {
-	if key.root == "" {
+	if key.root == "" || key.root == Root {
 		return s.own, nil
 	}
 	if e, ok := s.open[key]; ok {
@@ -97,6 +97,9 @@ func (s *server) editor(key serverKey) (*Editor, error) {
 	e, err := Open(key.root, Options{})
 	if err != nil {
 		return nil, err
+	}
+	if e.tree.same(s.own.tree) {
+		return s.own, e.Close()
 	}
 	if len(s.order) == maxEditors {
 		_ = s.open[s.order[0]].Close()

@@ -57,17 +57,34 @@ func TestServe(t *testing.T) {
 func TestServeManySessions(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("a.txt", "x\n")
+	other := newBench(t, Options{}) // of the caller's own
 	root := `","root":"` + b.root
 	requests := []string{`{"session":"0` + root + `","args":{"command":"insert","path":"/draft/a.txt","insert_line":0,"new_str":"y"}}`}
 	for range maxEditors {
 		requests = append(requests, `{"session":"`+strings.Repeat("s", len(requests))+root+`","args":{"command":"view","path":"/draft"}}`)
 	}
 	requests = append(requests, `{"session":"0`+root+`","undo":"/draft/a.txt"}`)
-	got := serve(t, b.e, requests...)
+	got := serve(t, other.e, requests...)
 	if len(got) != len(requests) || !strings.Contains(got[len(got)-1], "no_history") {
 		t.Fatalf("got %d replies, the last %s", len(got), got[len(got)-1])
 	}
 	b.holds("a.txt", "y\nx\n")
+}
+
+// TestServeOwn gives the caller's editor to a request without a root, and to one
+// that names its folder, so that both have one history.
+func TestServeOwn(t *testing.T) {
+	var kept []Change
+	b := newBench(t, Options{Keep: func(c Change) error { kept = append(kept, c); return nil }})
+	insert := `"args":{"command":"insert","path":"/draft/a.txt","insert_line":0,"new_str":"y"}}`
+	b.put("a.txt", "x\n")
+	got := serve(t, b.e, `{"session":"1",`+insert, `{"session":"1","root":"`+b.root+`/../root",`+insert, `{"session":"1","root":"/draft",`+insert,
+		`{"session":"1","root":"`+b.root+`","undo":"/draft/a.txt"}`, `{"session":"1","undo":"/draft/a.txt"}`)
+	if len(kept) != 5 || !kept[4].Undo {
+		t.Fatalf("kept %d changes: %s", len(kept), got)
+	}
+	b.holds("a.txt", "y\nx\n")
+	b.ok("view", aFile) // it is still open
 }
 
 // TestServeBrokenPipe ends where replies can't be written.

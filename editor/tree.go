@@ -100,6 +100,13 @@ func (t *tree) folder(rel string) (int, error) {
 	return t.resolve(t.fd, rel, folderFlags)
 }
 
+// same says whether both are one folder.
+func (t *tree) same(other *tree) bool {
+	var mine, theirs unix.Stat_t
+	err := errors.Join(unix.Fstat(t.fd, &mine), unix.Fstat(other.fd, &theirs))
+	return err == nil && mine.Dev == theirs.Dev && mine.Ino == theirs.Ino
+}
+
 // has says whether there is an entry at rel, of whatever kind.
 func (t *tree) has(rel string) bool {
 	where := at(rel)

@@ -47,7 +47,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		Action: rootAction,
 		Commands: []*cli.Command{
 			initCommand(), ingestCommand(), certifyCommand(), familiesCommand(), casesCommand(),
-			maintainCommand(), draftsCommand(), validateCommand(), activateCommand(), disableCommand(), rollbackCommand(),
+			maintainCommand(), draftsCommand(), editCommand(), validateCommand(), activateCommand(), disableCommand(), rollbackCommand(),
 			rulesCommand(), routeCommand(), replayCommand(), auditCommand(), wrongCommand(), reportCommand(),
 			eventsCommand(), budgetCommand(), proofsCommand(), doctorCommand(), fsckCommand(),
 		},

@@ -8,6 +8,7 @@ import (
 
 	"signalbox/containers"
 	"signalbox/maintenance"
+	"signalbox/maintenance/draft"
 	"signalbox/oracle"
 	"signalbox/proofs"
 	"signalbox/registry"
@@ -70,8 +71,8 @@ func report(err error, stderr io.Writer) int {
 
 // refusals and unchecked are the errors that end the program with their codes.
 var (
-	refusals  = []error{registry.ErrRuleLocked, registry.ErrRolledBack, proofs.ErrBad, testbed.ErrChanged, maintenance.ErrRefused}
-	unchecked = []error{containers.ErrUnavailable, oracle.ErrUnavailable, registry.ErrLocked, router.ErrNotRecorded}
+	refusals  = []error{registry.ErrRuleLocked, registry.ErrRolledBack, proofs.ErrBad, testbed.ErrChanged, maintenance.ErrRefused, draft.ErrChanged}
+	unchecked = []error{containers.ErrUnavailable, oracle.ErrUnavailable, registry.ErrLocked, draft.ErrInUse, router.ErrNotRecorded}
 )
 
 func codeOf(err error) int {
