@@ -63,7 +63,7 @@ bench-author:
 	@test -n "$$SIGNALBOX_REALDATA" || { echo 'name a folder with SET.learn.jsonl and SET.held.jsonl: SIGNALBOX_REALDATA=DIR'; exit 1; }
 	@SIGNALBOX_REALDATA=$(abspath $(SIGNALBOX_REALDATA)) SIGNALBOX_KNOWN_BAD=$(abspath $(KNOWN_BAD)) \
 		SIGNALBOX_JSON=$(abspath $(JSON)) SIGNALBOX_PLOT=$(abspath $(PLOT)) SIGNALBOX_DETAIL=$(abspath $(DETAIL)) \
-		go test -count=1 -timeout 3h -run '^TestBenchAuthor$$' ./maintenance/author
+		go test -v -count=1 -timeout 3h -run '^TestBenchAuthor$$' ./maintenance/author
 
 clean:
 	rm -rf bin $(KERNEL)
