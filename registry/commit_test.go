@@ -149,7 +149,7 @@ func TestLockTimeout(t *testing.T) {
 	if err := touch(other, ann); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), r.path(lockFile)) {
 		t.Errorf("got %v, want ErrLocked with the path", err)
 	}
-	if took := time.Since(started); took < 50*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(started); took < 50*time.Millisecond {
 		t.Errorf("waited %v", took)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"signalbox/proofs"
 )
 
 // TestMain lets the test binary be other processes.
@@ -69,15 +71,16 @@ func helper(role, home string) int {
 		}
 		fmt.Println("locked")
 		select {}
-	case "commit": // once, for strace to kill
-		runtimeQuiet()
-		if err := touch(r, ann); err != nil {
-			return 1
+	case "activate": // with the proof in a file
+		envelope, err := os.ReadFile(argument)
+		if err == nil {
+			err = activateEnvelope(r, envelope)
 		}
-		fmt.Println("acknowledged")
-	case "naive": // once, without any care
-		naive(r)
-		fmt.Println("acknowledged")
+		if err != nil {
+			fmt.Println(err)
+			return 4
+		}
+		fmt.Println("activated")
 	}
 	return 0
 }
@@ -87,31 +90,21 @@ func die() {
 	select {}
 }
 
-// naive writes the next registry in place, in pieces, as a program without a
-// care would. It is the control of the crash tests.
-func naive(r *Registry) {
-	was, err := r.load()
+func activateEnvelope(r *Registry, envelope []byte) error {
+	s, err := r.Snapshot(context.Background())
 	if err != nil {
-		return
+		return err
 	}
-	was.state.Serial.N++
-	was.state.Serial.Prev = was.digest
-	data, err := was.state.encode()
+	public, err := r.public(s.State())
 	if err != nil {
-		return
+		return err
 	}
-	file, err := os.Create(r.path(registryFile))
+	verified, err := proofs.Verify(envelope, public)
 	if err != nil {
-		return
+		return err
 	}
-	for len(data) > 0 {
-		n := min(200, len(data))
-		if _, err := file.Write(data[:n]); err != nil {
-			return
-		}
-		data = data[n:]
-	}
-	_ = file.Close()
+	_, err = r.Activate(context.Background(), verified, &engine{}, ann)
+	return err
 }
 
 func other(r *Registry, role string) *exec.Cmd {

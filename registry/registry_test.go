@@ -1,9 +1,6 @@
 package registry
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
 func TestWholePath(t *testing.T) {
 	r, member := activated(t)
@@ -17,10 +14,4 @@ func TestWholePath(t *testing.T) {
 	if len(check.asked) != 1 || check.asked[0].Digest() != starlark().Digest() {
 		t.Errorf("environments asked for: %+v", check.asked)
 	}
-	started := time.Now()
-	for range 100 {
-		_, err := snapshot(t, r).Authorise(t.Context(), check)
-		must(t, err)
-	}
-	t.Logf("snapshot and authorise: %v", time.Since(started)/100)
 }

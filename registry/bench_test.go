@@ -3,9 +3,7 @@ package registry
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // bigHistory is n lines over families of 30, each with an input of some size.
@@ -20,49 +18,67 @@ func bigHistory(n int) string {
 	return out.String()
 }
 
-// TestIngestIsQuick counts processor time, so that a busy machine doesn't matter.
-// 6,000 lines take about half a second; the race detector takes ten times that,
-// and work that grows with the square of the lines takes minutes.
-func TestIngestIsQuick(t *testing.T) {
-	r := newHome(t)
-	text := bigHistory(6000)
-	before, started := processorTime(t), time.Now()
-	report := ingest(t, r, text)
-	used := processorTime(t) - before
-	t.Logf("6,000 lines (%d kB): %v of processor time, %v in all", len(text)>>10, used, time.Since(started))
-	if report.Total() != 6000 {
-		t.Errorf("taken %v, want 6000", report.Taken)
-	}
-	if used > 20*time.Second {
-		t.Errorf("used %v", used)
+// BenchmarkIngest is one file of history into an empty home. Its time grows with
+// the lines, not with their square.
+func BenchmarkIngest(b *testing.B) {
+	for _, n := range []int{600, 6000} {
+		text := bigHistory(n)
+		b.Run(fmt.Sprint(n, " lines"), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				r := newHome(b)
+				b.StartTimer()
+				if report := ingest(b, r, text); report.Total() != n {
+					b.Fatalf("taken %v, want %d", report.Taken, n)
+				}
+			}
+		})
 	}
 }
 
-// TestRepetitionIsQuick repeats one task thousands of times, and one instruction
-// with thousands of trees: both are groups that everything in them is compared to.
-func TestRepetitionIsQuick(t *testing.T) {
-	r := newHome(t)
+// repetition repeats one task n times, and one instruction with n trees: both are
+// groups that everything in them is compared to.
+func repetition(n int) string {
 	var text strings.Builder
-	for i := range 3000 {
+	for i := range n {
 		fmt.Fprintf(&text, `{"id":"same-%d","family":"f","task":{"instruction":"do","input":1},"outcome":{"output":1}}`+"\n", i)
 		fmt.Fprintf(&text, `{"id":"tree-%d","family":"g","task":{"instruction":"list","files":{"a":"%d"}},"outcome":{"output":%d}}`+"\n", i, i, i)
 	}
-	before := processorTime(t)
-	report := ingest(t, r, text.String())
-	if used := processorTime(t) - before; used > 20*time.Second {
-		t.Errorf("used %v", used)
-	}
-	if report.Total() != 3001 || report.Known != 2999 {
-		t.Errorf("taken %d, known %d: want 3001, 2999", report.Total(), report.Known)
+	return text.String()
+}
+
+func TestRepetition(t *testing.T) {
+	report := ingest(t, newHome(t), repetition(100))
+	if report.Total() != 101 || report.Known != 99 {
+		t.Errorf("taken %d, known %d: want 101, 99", report.Total(), report.Known)
 	}
 }
 
-// processorTime is what this process has used so far.
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var usage syscall.Rusage
-	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+func BenchmarkRepetition(b *testing.B) {
+	text := repetition(3000)
+	for b.Loop() {
+		b.StopTimer()
+		r := newHome(b)
+		b.StartTimer()
+		ingest(b, r, text)
+	}
+}
+
+// BenchmarkAuthorise is what a route pays after the registry has changed, and
+// BenchmarkCommit what a change pays.
+func BenchmarkAuthorise(b *testing.B) {
+	r, _ := activated(b)
+	for b.Loop() {
+		_, err := snapshot(b, r).Authorise(b.Context(), &engine{})
+		must(b, err)
+	}
+}
+
+func BenchmarkCommit(b *testing.B) {
+	r := newHome(b)
+	for b.Loop() {
+		must(b, touch(r, ann))
+	}
 }
 
 // TestSnapshotDoesNotReadTheSuite takes every object away: a snapshot must not
@@ -70,7 +86,7 @@ func processorTime(t *testing.T) time.Duration {
 func TestSnapshotDoesNotReadTheSuite(t *testing.T) {
 	small, big := newHome(t), newHome(t)
 	ingest(t, small, bigHistory(30))
-	ingest(t, big, bigHistory(3000))
+	ingest(t, big, bigHistory(600))
 	sizes := map[string]int{}
 	for name, r := range map[string]*Registry{"small": small, "big": big} {
 		sizes[name] = len(readFile(t, r.path(registryFile)))
