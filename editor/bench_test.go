@@ -6,18 +6,53 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
 	"signalbox/rule"
+	"signalbox/rule/frame"
 )
 
 // bench is an editor over a tree, with a folder beside it that must never be
 // touched.
 type bench struct {
 	*testing.T
+	mu            sync.Mutex
 	root, outside string
-	e             *Editor
+	e             *recorded
+	log           []event
+}
+
+// event is what a case did to its tree: it put a file there, or made a call.
+type event struct {
+	put, text string
+	call      *frame.Edit
+	result    Result
+}
+
+// recorded is an editor that writes down what it is asked and answers.
+type recorded struct {
+	*Editor
+	b *bench
+}
+
+func (r *recorded) Run(session string, args []byte) Result {
+	got := r.Editor.Run(session, args)
+	r.b.wrote(event{call: &frame.Edit{Session: session, Args: args}, result: got})
+	return got
+}
+
+func (r *recorded) Undo(session, path string) Result {
+	got := r.Editor.Undo(session, path)
+	r.b.wrote(event{call: &frame.Edit{Session: session, Undo: &path}, result: got})
+	return got
+}
+
+func (b *bench) wrote(e event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.log = append(b.log, e)
 }
 
 const secret = "the outside secret\n"
@@ -48,16 +83,22 @@ func newBenchIn(t *testing.T, dir string, o Options) *bench {
 	}
 	must(t, os.WriteFile(filepath.Join(b.outside, "x.txt"), []byte(secret), 0o644))
 	b.e = b.open(o)
+	if latest != nil {
+		latest(b)
+	}
 	return b
 }
 
+// latest, where it is set, hears of each new bench.
+var latest func(*bench)
+
 // open returns one more editor of the tree.
-func (b *bench) open(o Options) *Editor {
+func (b *bench) open(o Options) *recorded {
 	b.Helper()
 	e, err := Open(b.root, o)
 	must(b.T, err)
 	b.Cleanup(func() { _ = e.Close() })
-	return e
+	return &recorded{e, b}
 }
 
 func must(t *testing.T, err error) {
@@ -74,6 +115,7 @@ func (b *bench) put(rel, text string) {
 	b.Helper()
 	must(b.T, os.MkdirAll(filepath.Dir(b.at(rel)), 0o755))
 	must(b.T, os.WriteFile(b.at(rel), []byte(text), 0o644))
+	b.wrote(event{put: rel, text: text})
 }
 
 // holds asserts the bytes of a file.

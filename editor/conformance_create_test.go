@@ -127,7 +127,7 @@ var createCases = []conformanceCase{
 // is the winner's text that stands.
 func createRace(t *testing.T) {
 	b := newBench(t, Options{})
-	editors := []*Editor{b.e, b.open(Options{})}
+	editors := []*recorded{b.e, b.open(Options{})}
 	for range 20 {
 		results := make([]Result, len(editors))
 		var wait sync.WaitGroup

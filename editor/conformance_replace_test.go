@@ -339,7 +339,7 @@ func undoDepth(b *bench) {
 var steps = []string{"open folder", "open", "read", "create", "write", "chmod", "sync", "rename", "compare", "sync folder", "make folder"}
 
 // failAt makes the nth passage of a step fail.
-func failAt(e *Editor, step string, n int, err error) *int {
+func failAt(e *recorded, step string, n int, err error) *int {
 	passed := 0
 	e.tree.fault = func(at string) error {
 		if at != step {

@@ -131,7 +131,7 @@ func (e *Editor) do(call call, at location) (string, *Change, error) {
 		text, err := e.view(call, at)
 		return text, nil, err
 	}
-	if e.writable != nil && !e.writable(at.rel) {
+	if e.writable != nil && at.rel != "." && !e.writable(at.rel) { // the root is no file
 		return "", nil, notOpen(at)
 	}
 	switch call.Command {

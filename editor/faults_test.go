@@ -14,18 +14,18 @@ import (
 )
 
 // changes are calls that change the tree of faultBench in every way there is.
-var changes = map[string]func(e *Editor, t testing.TB) Result{
-	"create": func(e *Editor, t testing.TB) Result {
+var changes = map[string]func(e *recorded, t testing.TB) Result{
+	"create": func(e *recorded, t testing.TB) Result {
 		return e.Run("s", args(t, "command", "create", "path", "/draft/p/q/new.txt", "file_text", "new"))
 	},
-	"str_replace": func(e *Editor, t testing.TB) Result {
+	"str_replace": func(e *recorded, t testing.TB) Result {
 		return e.Run("s", args(t, "command", "str_replace", "path", "/draft/d/a.txt", "old_str", "one", "new_str", "eleven"))
 	},
-	"insert": func(e *Editor, t testing.TB) Result {
+	"insert": func(e *recorded, t testing.TB) Result {
 		return e.Run("s", args(t, "command", "insert", "path", "/draft/d/a.txt", "insert_line", 0, "new_str", "zero"))
 	},
-	"undo edit":   func(e *Editor, _ testing.TB) Result { return e.Undo("s", "/draft/d/edited.txt") },
-	"undo create": func(e *Editor, _ testing.TB) Result { return e.Undo("s", "/draft/made/made.txt") },
+	"undo edit":   func(e *recorded, _ testing.TB) Result { return e.Undo("s", "/draft/d/edited.txt") },
+	"undo create": func(e *recorded, _ testing.TB) Result { return e.Undo("s", "/draft/made/made.txt") },
 }
 
 // faultBench is a tree in which all changes are possible.

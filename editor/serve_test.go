@@ -40,7 +40,7 @@ func TestServe(t *testing.T) {
 		"arguments_too_large", "arguments_too_large",
 		`{"code":"","ok":true,"path":"/draft/a.txt","text":"Here's the content of /draft/a.txt with line numbers (which has a total of 1 lines):\n     1  x\n"}`,
 	}
-	got := serve(t, b.e, requests...)
+	got := serve(t, b.e.Editor, requests...)
 	if len(got) != len(want) {
 		t.Fatalf("%d replies, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
 	}
@@ -64,7 +64,7 @@ func TestServeManySessions(t *testing.T) {
 		requests = append(requests, `{"session":"`+strings.Repeat("s", len(requests))+root+`","args":{"command":"view","path":"/draft"}}`)
 	}
 	requests = append(requests, `{"session":"0`+root+`","undo":"/draft/a.txt"}`)
-	got := serve(t, other.e, requests...)
+	got := serve(t, other.e.Editor, requests...)
 	if len(got) != len(requests) || !strings.Contains(got[len(got)-1], "no_history") {
 		t.Fatalf("got %d replies, the last %s", len(got), got[len(got)-1])
 	}
@@ -78,7 +78,7 @@ func TestServeOwn(t *testing.T) {
 	b := newBench(t, Options{Keep: func(c Change) error { kept = append(kept, c); return nil }})
 	insert := `"args":{"command":"insert","path":"/draft/a.txt","insert_line":0,"new_str":"y"}}`
 	b.put("a.txt", "x\n")
-	got := serve(t, b.e, `{"session":"1",`+insert, `{"session":"1","root":"`+b.root+`/../root",`+insert, `{"session":"1","root":"/draft",`+insert,
+	got := serve(t, b.e.Editor, `{"session":"1",`+insert, `{"session":"1","root":"`+b.root+`/../root",`+insert, `{"session":"1","root":"/draft",`+insert,
 		`{"session":"1","root":"`+b.root+`","undo":"/draft/a.txt"}`, `{"session":"1","undo":"/draft/a.txt"}`)
 	if len(kept) != 5 || !kept[4].Undo {
 		t.Fatalf("kept %d changes: %s", len(kept), got)
@@ -92,7 +92,7 @@ func TestServeBrokenPipe(t *testing.T) {
 	reader, writer := io.Pipe()
 	broken := errors.New("gone")
 	_ = reader.CloseWithError(broken)
-	if err := Serve(strings.NewReader("x\n"), writer, newBench(t, Options{}).e); !errors.Is(err, broken) {
+	if err := Serve(strings.NewReader("x\n"), writer, newBench(t, Options{}).e.Editor); !errors.Is(err, broken) {
 		t.Fatalf("got %v, want %v", err, broken)
 	}
 }
