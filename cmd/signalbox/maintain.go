@@ -14,6 +14,7 @@ import (
 	"signalbox/maintenance/author"
 	"signalbox/maintenance/gateway"
 	workspacedesk "signalbox/maintenance/workspace"
+	"signalbox/registry/ledger"
 	"signalbox/rule"
 )
 
@@ -79,6 +80,9 @@ func maintain(ctx context.Context, w *workspace) error {
 	if err := w.recoverAttempts(ctx); err != nil {
 		return err
 	}
+	if err := w.tellBudget(ctx, endpoint); err != nil {
+		return err
+	}
 	out := maintained{Families: len(chosen), Attempts: []maintenance.Attempt{}}
 	bar := newProgress(w.c, "maintaining")
 	for i, family := range chosen {
@@ -128,6 +132,21 @@ func (w *workspace) recoverAttempts(ctx context.Context) error {
 		say(w.c, "an earlier run ended early: %s closed, %s of unknown fate (they stay spent)", plural(attempts, "attempt"), plural(calls, "call"))
 	}
 	return err
+}
+
+// tellBudget says, before the first call of an external model, where history
+// goes and what the budget can buy.
+func (w *workspace) tellBudget(ctx context.Context, endpoint gateway.Endpoint) error {
+	if endpoint.Kind() != ledger.External {
+		return nil
+	}
+	budgets, err := w.registry.Ledger().Budgets(ctx, endpoint.Kind())
+	if err != nil {
+		return err
+	}
+	say(w.c, "visible cases and validation feedback go to %s", endpoint.BaseURL)
+	say(w.c, "%s", maintenance.Afford(budgets, endpoint, maintenance.Bounds{Calls: w.c.Int("calls")}))
+	return nil
 }
 
 func (w *workspace) deps() maintenance.Deps {
