@@ -25,17 +25,16 @@ import (
 // child that is killed or has fewer calls, and to print.
 var setupCalls = []string{
 	"clone", "dup3", "getcwd", "geteuid", "getppid", "getuid", "kill", "linkat", "lseek", "mknodat", "mount", "pidfd_open",
-	"pidfd_send_signal", "pipe2", "seccomp", "statx", "symlinkat", "truncate", "umask", "umount2", "uname", "waitid", "wait4",
+	"pidfd_send_signal", "pipe2", "seccomp", "symlinkat", "truncate", "umask", "umount2", "uname", "waitid", "wait4",
 }
 
 // TestEditorConformsInAContainer runs the editor's whole conformance suite, all
-// 107 rows, in a container from scratch with the editor role's user-visible
-// world: its draft on the same tmpfs, no network, a read-only root, no other
-// mount. What the role forbids and the suite's traps need is given back and no
-// more: root with the capabilities to mount and to make devices, the calls of
-// setupCalls, no bound on a file's size (a sparse file of 1 TiB is one of the
-// traps). TestConformanceRows in editor does what needs no trap through the role
-// itself.
+// 107 rows, in a container from scratch that is the editor role's: its draft on
+// the same tmpfs, no network, a read-only root, no other mount, the same memory.
+// What the role forbids and the suite's traps need is given back and no more:
+// root with the capabilities to mount and to make devices, the calls of
+// setupCalls, no bound on a file's size (a sparse file of 1 TiB is a trap).
+// TestConformanceRows in editor does what needs no trap through the role itself.
 func TestEditorConformsInAContainer(t *testing.T) {
 	needDocker(t)
 	e := openEngine(t, buildTest(t, "../editor"))

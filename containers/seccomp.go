@@ -9,6 +9,9 @@ import (
 
 // The profiles are allow lists of what the kernel program's roles were seen to
 // need, with what runc itself needs between loading the filter and exec.
+// statx is there for the editor where openat2 isn't: without both it opens
+// nothing. Of what the editor can call, fchown and kill stay refused: files in the
+// container have one owner, and what an editor left behind goes with it.
 //
 //go:embed seccomp/*.json
 var profileFiles embed.FS
