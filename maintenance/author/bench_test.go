@@ -164,7 +164,7 @@ func measure(set string, families []*realFamily, level confidence, bad map[strin
 			continue
 		}
 		o := f.maintain(level)
-		fmt.Fprintf(detail, "%-45s learn=%d held=%d right=%d wrong=%d fell=%d submits=%d %.2fs %v\n", f.name, len(f.learn), len(f.held), o.right, o.wrong, o.fell, o.submits, o.took.Seconds(), o.err)
+		fmt.Fprintf(detail, "%-45s learn=%d held=%d right=%d wrong=%d fell=%d submits=%d cost=%d foretold=%d %.2fs %v\n", f.name, len(f.learn), len(f.held), o.right, o.wrong, o.fell, o.submits, o.dearest, o.foretold, o.took.Seconds(), o.err)
 		for _, line := range append(slices.Clone(o.wrongs), o.fallen...) {
 			fmt.Fprintf(detail, "    %s\n", line)
 		}

@@ -42,6 +42,8 @@ type outcome struct {
 	submits            int
 	right, wrong, fell int
 	took               time.Duration
+	dearest            int // the cost of the dearest reading that comes first
+	foretold           int // by the leaf with the least
 	wrongs             []string
 	fallen             []string
 }
@@ -97,6 +99,7 @@ func (f *realFamily) maintain(sure confidence) (o outcome) {
 		if check.wrong == 0 && check.right >= (len(hidden)+1)/2 && seen.wrong == 0 && seen.right*2 >= len(visible) {
 			done := answerAll(s, f.held)
 			done.unheld, done.submits, done.took = o.unheld, o.submits, o.took
+			done.dearest, done.foretold = weigh(s)
 			return done
 		}
 		if o.submits == simulatedSubmits || len(hidden) == 0 {
@@ -107,6 +110,19 @@ func (f *realFamily) maintain(sure confidence) (o outcome) {
 	}
 	o.fell = len(f.held)
 	return o
+}
+
+// weigh returns what the rule's readings cost at most, and how much its leaves
+// foretold at least.
+func weigh(s *study) (dearest, foretold int) {
+	foretold = 1 << 20
+	s.rule.Tree.Leaves(func(l *synth.Leaf) {
+		foretold = min(foretold, l.Foretold)
+		for _, e := range l.Elements {
+			dearest = max(dearest, e.Readings[0].Cost)
+		}
+	})
+	return dearest, foretold
 }
 
 // reveal moves the first hidden case that isn't right to the visible ones.

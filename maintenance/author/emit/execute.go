@@ -84,7 +84,11 @@ func (w *writer) leaf(name string, l *synth.Leaf) {
 			}
 			w.leaves.WriteString("            ],\n")
 		}
-		w.leaves.WriteString("        ]),\n")
+		if element.Empty {
+			w.leaves.WriteString("        ], empty = True),\n")
+		} else {
+			w.leaves.WriteString("        ]),\n")
+		}
 	}
 	fmt.Fprintf(&w.leaves, "    ])\n    if t == None:\n        return %s\n", w.abstain("note"))
 	if w.rule.Edit != nil {

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,7 +26,8 @@ type Case int
 
 // The cases. Sentence raises the first character and lowers the rest; First
 // raises the first and keeps the rest; Title does Sentence to each run of
-// letters.
+// letters; Headline is Title with small words lowered, Codes is Title with
+// countries' codes and Roman numerals raised.
 const (
 	Same Case = iota
 	LowerCase
@@ -33,11 +35,13 @@ const (
 	TitleCase
 	SentenceCase
 	FirstUpper
+	HeadlineCase
+	CodesCase
 	Cases // how many there are
 )
 
-var caseNames = []string{"", "lower", "upper", "title", "sentence", "first_upper"}
-var caseCosts = []int{0, 60, 60, 70, 80, 90}
+var caseNames = []string{"", "lower", "upper", "title", "sentence", "first_upper", "headline", "codes"}
+var caseCosts = []int{0, 60, 60, 70, 80, 90, 100, 110}
 
 // Apply returns s in that case.
 func (c Case) Apply(s string) string {
@@ -52,8 +56,30 @@ func (c Case) Apply(s string) string {
 		return raise(s, strings.ToLower)
 	case FirstUpper:
 		return raise(s, func(rest string) string { return rest })
+	case HeadlineCase:
+		return eachWord(s, func(i int, word string) bool { return i > 0 && slices.Contains(smallWords, word) }, strings.ToLower)
+	case CodesCase:
+		return eachWord(s, func(_ int, word string) bool { return slices.Contains(codeWords, word) }, strings.ToUpper)
 	}
 	return s
+}
+
+// The words that Headline lowers and those that Codes raises; the library has
+// the same.
+var (
+	smallWords = strings.Fields("a an and as at but by for from in nor of on or the to with")
+	codeWords  = strings.Fields("eu ii iii iv ix uae uk un usa vi vii viii")
+)
+
+// eachWord does Sentence to each run of letters, or change to the special ones.
+func eachWord(s string, special func(i int, word string) bool, change func(string) string) string {
+	n := -1
+	return classes[Letters].re.ReplaceAllStringFunc(s, func(word string) string {
+		if n++; special(n, strings.ToLower(word)) {
+			return change(word)
+		}
+		return SentenceCase.Apply(word)
+	})
 }
 
 func raise(s string, rest func(string) string) string {
@@ -143,6 +169,7 @@ var changes = map[string]func(s string, args []string) string{
 	"initials":  initials,
 	"swap":      func(s string, args []string) string { return strings.ReplaceAll(s, args[0], args[1]) },
 	"swap_once": func(s string, args []string) string { return strings.Replace(s, args[0], args[1], 1) },
+	"every":     every,
 	"reverse_words": func(s string, _ []string) string {
 		words := fields(s)
 		slices.Reverse(words)
@@ -168,6 +195,19 @@ func initials(s string, args []string) string {
 	return strings.Join(list, args[0])
 }
 
+// every keeps one character of each step, from an offset on.
+func every(s string, args []string) string {
+	step, _ := strconv.Atoi(args[0])
+	from, _ := strconv.Atoi(args[1])
+	var b strings.Builder
+	for i, r := range []rune(s) {
+		if i%max(step, 1) == from {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 func named(name string) class {
 	for _, c := range classes {
 		if c.name == name {
@@ -189,7 +229,7 @@ func (e *Change) Eval(row Row) (string, bool) {
 func (e *Change) Star() string {
 	call := fmt.Sprintf("%s(c[%d]", e.Name, e.Column)
 	for _, arg := range e.Args {
-		if e.Name != "keep" && e.Name != "drop" {
+		if e.Name != "keep" && e.Name != "drop" && e.Name != "every" {
 			arg = Quote(arg)
 		}
 		call += ", " + arg

@@ -121,7 +121,7 @@ func emptyLeaf(items []item) *Tree {
 }
 
 func constantElement(text string) Element {
-	return Element{[]*Reading{{Parts: []Part{{Const: text}}}}}
+	return Element{[]*Reading{{Parts: []Part{{Const: text}}}}, text == ""}
 }
 
 // fixed says whether the leaf looks at nothing.

@@ -22,7 +22,7 @@ type Guard struct {
 }
 
 // fewExamples is how many examples make the shapes of inputs binding.
-const fewExamples = 4
+const fewExamples = 3
 
 // required returns the kinds that every one of the texts has.
 func required(texts []string) string {

@@ -23,7 +23,7 @@ const (
 	maxShown        = 40
 	maxDepth        = 2
 	maxAgain        = 5
-	minSame         = 6 // examples of one and the same output
+	minSame         = 4 // examples of one and the same output
 )
 
 // ErrTooFew is returned where there are fewer than three examples: nothing
@@ -143,7 +143,7 @@ func (l *learner) element(items []item, i int, constant bool) (Element, int, err
 	if readings[0].constant() {
 		return Element{}, 0, errConstant
 	}
-	return Element{l.thin(l.near(readings), probes(samples))}, len(samples) - len(needed), nil
+	return elementOf(l.thin(l.near(readings), probes(samples)), samples), len(samples) - len(needed), nil
 }
 
 // fixed learns a text of a list that is the same in all samples: copied, where
@@ -166,7 +166,11 @@ func (l *learner) copied(samples []sample) (Element, int, error) {
 	if len(readings) == 0 {
 		return Element{}, 0, errConstant
 	}
-	return Element{l.thin(l.near(readings), probes(samples))}, len(samples) - minSame + 1, nil
+	return elementOf(l.thin(l.near(readings), probes(samples)), samples), len(samples) - minSame + 1, nil
+}
+
+func elementOf(readings []*Reading, samples []sample) Element {
+	return Element{readings, slices.ContainsFunc(samples, func(s sample) bool { return s.out == "" })}
 }
 
 func same(samples []sample) bool {

@@ -36,7 +36,7 @@ func probes(samples []sample) (rows []lang.Row) {
 		}
 	}
 	step := max(1, (len(rows)+maxProbes-1)/maxProbes)
-	var kept []lang.Row
+	kept := named(chosen)
 	for i := 0; i < len(rows); i += step {
 		kept = append(kept, rows[i])
 	}
@@ -44,6 +44,30 @@ func probes(samples []sample) (rows []lang.Row) {
 		kept = append(kept, s.row)
 	}
 	return kept
+}
+
+// named returns inputs with words that some changes of letters know: without
+// them the changes would seem to be the same.
+func named(samples []sample) (rows []lang.Row) {
+	for _, s := range samples[:min(len(samples), 2)] {
+		for column := range s.row {
+			words := s.row[column].Tokens(lang.Letters)
+			if len(words) == 0 {
+				continue
+			}
+			for _, word := range []string{"of", "uk"} {
+				for _, at := range []int{words[0].From, words[len(words)-1].From} {
+					columns := make([]string, len(s.row))
+					for i, t := range s.row {
+						columns[i] = t.S
+					}
+					columns[column] = columns[column][:at] + word + " " + columns[column][at:]
+					rows = append(rows, lang.NewRow(columns))
+				}
+			}
+		}
+	}
+	return rows
 }
 
 // mutations returns changed forms of s, some with a part of other.

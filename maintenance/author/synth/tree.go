@@ -47,8 +47,12 @@ type Leaf struct {
 	Cases    []string // the examples that chose it
 }
 
-// Element is one text of a leaf: the readings that must agree.
-type Element struct{ Readings []*Reading }
+// Element is one text of a leaf: the readings that must agree. Empty says that
+// an example's text was empty: else none is given.
+type Element struct {
+	Readings []*Reading
+	Empty    bool
+}
 
 // Answer returns what the tree gives for a row, or false and why it can't be
 // known.
@@ -92,6 +96,9 @@ func (e Element) settle(row lang.Row) (string, bool, string) {
 			return "", false, fmt.Sprintf("two readings: %q or %q", settled, text)
 		}
 		settled = text
+	}
+	if settled == "" && !e.Empty {
+		return "", false, "nothing is left, and no example gives nothing"
 	}
 	return settled, true, ""
 }
