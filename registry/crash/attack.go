@@ -41,7 +41,7 @@ func attack(ctx context.Context, b budget) (*tally, error) {
 	if err := h.study(ctx, everything()...); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, budget) error{h.kills, h.faults, h.states, h.cuts} {
+	for _, step := range []func(context.Context, budget) error{h.kills, h.faults, h.states, h.together, h.cuts} {
 		if err := step(ctx, b); err != nil {
 			return nil, err
 		}

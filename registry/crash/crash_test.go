@@ -45,11 +45,12 @@ func newHarness(t *testing.T) *harness {
 func TestShortAttack(t *testing.T) {
 	h := newHarness(t)
 	must(t, h.study(t.Context(), "lock", naiveAct, "save-proposal"))
-	b := budget{kills: 12, faults: 12, states: 24}
+	b := budget{kills: 12, faults: 12, states: 24, commits: 40}
 	must(t, h.kills(t.Context(), b))
 	must(t, h.faults(t.Context(), b))
 	must(t, h.states(t.Context(), b))
-	if got := h.tally; got.kills < 10 || got.faults != 12 || got.states != 24 || got.refused == 0 || !got.passed(false) {
+	must(t, h.together(t.Context(), b))
+	if got := h.tally; got.commits != 40 || got.reads == 0 || got.kills < 10 || got.faults != 12 || got.states != 24 || got.refused == 0 || !got.passed(false) {
 		t.Errorf("%+v", got)
 	}
 }

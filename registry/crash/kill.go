@@ -52,7 +52,6 @@ var faultsOf = map[string][]string{
 	"ftruncate": {"error=EIO"},
 	"pread64":   {"error=EIO"},
 	"flock":     {"error=ENOLCK"},
-	"close":     {"error=EIO"},
 }
 
 // faults makes single calls fail. The writer must say so, or have done it.

@@ -32,7 +32,7 @@ const (
 )
 
 // budget says how much of each attack to make; 0 leaves it out.
-type budget struct{ kills, cuts, faults, states int }
+type budget struct{ kills, cuts, faults, states, commits int }
 
 func init() {
 	// The writer's calls are counted by thread.
@@ -49,9 +49,10 @@ func main() {
 	flag.IntVar(&b.cuts, "cuts", 30, "power cuts")
 	flag.IntVar(&b.faults, "faults", 100, "failing system calls")
 	flag.IntVar(&b.states, "states", 300, "crash states")
+	flag.IntVar(&b.commits, "commits", 500, "commits by two processes at once, with readers")
 	flag.Parse()
 	if *whole {
-		b = budget{kills: all, cuts: 2 * fullCuts, faults: all, states: all}
+		b = budget{kills: all, cuts: 2 * fullCuts, faults: all, states: all, commits: 10_000}
 	}
 	tally, err := attack(context.Background(), b)
 	if err != nil {
@@ -61,7 +62,7 @@ func main() {
 	for _, finding := range tally.findings {
 		fmt.Println(finding)
 	}
-	fmt.Printf("crash: faults=%d refused=%d states=%d\n", tally.faults, tally.refused, tally.states)
+	fmt.Printf("crash: faults=%d refused=%d states=%d commits=%d reads=%d\n", tally.faults, tally.refused, tally.states, tally.commits, tally.reads)
 	fmt.Println(tally)
 	if !tally.passed(*whole) {
 		os.Exit(1)

@@ -6,6 +6,7 @@ import "fmt"
 type tally struct {
 	kills, cuts, faults, states int
 	refused                     int // faults that ended in an error
+	commits, reads              int // made and read at once
 	corrupt, lost               int
 	cutsRan                     bool
 	findings                    []string

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // call is one system call of a writer: the N-th of its name in its thread.
@@ -33,6 +34,9 @@ var (
 
 func (c call) changes() bool { return slices.Contains(changing, c.name) }
 
+// patience is how long a writer may take at most.
+const patience = time.Minute
+
 // tracer runs writers under strace.
 type tracer struct{ strace, self string }
 
@@ -47,6 +51,8 @@ func newTracer() (tracer, error) {
 
 // run has strace run the writer and says how it ended.
 func (t tracer) run(ctx context.Context, name, stage string, options ...string) (acked, killed bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	arguments := append(slices.Concat([]string{"-f", "-qq"}, options), t.self, "writer", name, stage)
 	command := exec.CommandContext(ctx, t.strace, arguments...)
 	command.Env = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "TMPDIR=" + stage}
@@ -63,6 +69,18 @@ func (t tracer) run(ctx context.Context, name, stage string, options ...string) 
 		}
 	}
 	return acked, killed, err
+}
+
+// plain runs the writer without strace.
+func (t tracer) plain(ctx context.Context, name, stage string) (acked bool, err error) {
+	command := exec.CommandContext(ctx, t.self, "writer", name, stage)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.HasSuffix(string(out), acknowledged), err
 }
 
 // calls runs the writer to its end and returns what it called after BEGIN.
