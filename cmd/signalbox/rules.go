@@ -18,13 +18,14 @@ import (
 func rulesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "rules",
-		Usage: "list, show, add, lock and unlock rules",
+		Usage: "list, show, compare, add, lock and unlock rules",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "every rule and its revisions", Action: command(listRules)},
 			{
 				Name: "show", Usage: "a rule's manifest and programs", ArgsUsage: "RULE[@REVISION]",
 				Action: command(showRule, "RULE[@REVISION]"),
 			},
+			diffRulesCommand(),
 			{
 				Name: "add", Usage: "take a rule that a person wrote", ArgsUsage: "FOLDER",
 				Description: `FOLDER holds manifest.json, trigger.star, execute.star and what they load. The
