@@ -10,7 +10,7 @@ import (
 // that change something.
 func (h *harness) kills(ctx context.Context, b budget) error {
 	mine := h.points(b.kills, func(ref reference, at call) bool {
-		return ref.name != naiveAct && (b.kills == all || at.changes())
+		return ref.name != naiveAct && (b.kills >= fullKills || at.changes())
 	})
 	control := h.points(20, func(ref reference, at call) bool { return ref.name == naiveAct && at.changes() })
 	return each(append(control, mine...), func(p point) error {
