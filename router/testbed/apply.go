@@ -10,23 +10,29 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"signalbox/rule"
 )
 
 // ErrChanged is returned when a file that the outcome touches is no longer what
-// the rule saw. Nothing was written then.
+// the rule saw. The tree is as it was then.
 var ErrChanged = errors.New("file changed since the rule saw it")
 
-// backupPrefix begins the names of the files that an apply keeps until it is
-// through; the dot keeps them out of every public copy.
-const backupPrefix = ".signalbox-"
+// The hidden names that an apply works with; the dot keeps them out of every
+// public copy. An old file is linked to its name before the new one takes its
+// place, so there is no moment without either.
+const (
+	newPrefix = ".signalbox-new-"
+	oldPrefix = ".signalbox-old-"
+)
 
 // Apply writes the outcome's files below dir: all of them, or none. tree is the
 // public copy that the rule saw. New text is first written beside each file and
-// synced; the old file is kept under a hidden name until every change is in
-// place, and put back if one of them can't be made.
-func Apply(dir string, tree rule.Tree, files map[string]*string) (err error) {
+// synced; the old file keeps a second, hidden name until every change is in place
+// and is still what the rule saw, and is put back if one of them can't be made.
+// What a killed apply left under such names is an error that names it.
+func Apply(dir string, tree rule.Tree, files map[string]*string) error {
 	if err := checkOutcome(tree, files); err != nil {
 		return err
 	}
@@ -34,48 +40,58 @@ func Apply(dir string, tree rule.Tree, files map[string]*string) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the tree: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	a := &applying{root: root, tree: tree, suffix: rand.Text()}
-	if err := a.checkUnchanged(files); err != nil {
-		return err
+	paths := slices.Sorted(maps.Keys(files))
+	for _, p := range paths {
+		if err := errors.Join(a.checkUnchanged(p), a.checkLeftovers(p)); err != nil {
+			return err
+		}
 	}
-	for _, p := range slices.Sorted(maps.Keys(files)) {
+	for _, p := range paths {
 		if err := a.change(p, files[p]); err != nil {
 			return errors.Join(fmt.Errorf("applying %q: %w", p, err), a.undo())
 		}
 	}
+	if err := a.checkBackups(); err != nil {
+		return errors.Join(err, a.undo())
+	}
 	return a.forget()
 }
 
-// applying is one apply on its way. undone holds what puts the tree back.
+// applying is one apply on its way. undone holds what puts the tree back, and
+// backups which hidden file holds the old text of a path.
 type applying struct {
 	root    *os.Root
 	tree    rule.Tree
 	suffix  string
 	undone  []func() error
-	backups []string
+	backups map[string]string
 }
 
-func (a *applying) checkUnchanged(files map[string]*string) error {
-	for _, p := range slices.Sorted(maps.Keys(files)) {
-		if err := a.checkFolders(p); err != nil {
-			return err
-		}
-		want, known := a.tree[p]
-		info, err := a.root.Lstat(p)
-		if errors.Is(err, fs.ErrNotExist) && !known {
-			continue
-		}
-		if err != nil || !known || !info.Mode().IsRegular() {
-			return fmt.Errorf("%q: %w", p, ErrChanged)
-		}
-		got, err := a.root.ReadFile(p)
-		if err != nil {
-			return fmt.Errorf("reading %q: %w", p, err)
-		}
-		if !bytes.Equal(got, want) {
-			return fmt.Errorf("%q: %w", p, ErrChanged)
-		}
+func (a *applying) checkUnchanged(p string) error {
+	if err := a.checkFolders(p); err != nil {
+		return err
+	}
+	want, known := a.tree[p]
+	info, err := a.root.Lstat(p)
+	if errors.Is(err, fs.ErrNotExist) && !known {
+		return nil
+	}
+	if err != nil || !known || !info.Mode().IsRegular() {
+		return fmt.Errorf("%q: %w", p, ErrChanged)
+	}
+	return a.checkText(p, p, want)
+}
+
+// checkText compares a file's bytes with what the rule saw of path p.
+func (a *applying) checkText(p, name string, want []byte) error {
+	got, err := a.root.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("reading %q: %w", p, err)
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("%q: %w", p, ErrChanged)
 	}
 	return nil
 }
@@ -94,38 +110,58 @@ func (a *applying) checkFolders(p string) error {
 	return nil
 }
 
+// checkLeftovers refuses to go on beside the old text that a killed apply kept.
+func (a *applying) checkLeftovers(p string) error {
+	entries, err := fs.ReadDir(a.root.FS(), path.Dir(p))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), oldPrefix) && strings.HasSuffix(entry.Name(), "-"+path.Base(p)) {
+			return fmt.Errorf("an apply that was cut off left the old text of %q in %q: compare the two and remove one", p, path.Join(path.Dir(p), entry.Name()))
+		}
+	}
+	return err
+}
+
 // change puts one file's new text in place; nil deletes the file.
 func (a *applying) change(p string, text *string) error {
-	mode := fs.FileMode(0o644)
 	info, err := a.root.Lstat(p)
-	exists := err == nil
+	exists, mode := err == nil, fs.FileMode(0o644)
 	if exists {
 		mode = info.Mode().Perm()
 	}
-	staged := a.hidden(p, "new-")
+	staged := a.hidden(newPrefix, p)
 	if text != nil {
 		if err := a.stage(staged, *text, mode); err != nil {
 			return err
 		}
 	}
-	if exists {
-		backup := a.hidden(p, "old-")
-		if err := a.root.Rename(p, backup); err != nil {
-			return err
-		}
-		a.backups = append(a.backups, backup)
-		a.undone = append(a.undone, func() error { return a.root.Rename(backup, p) })
+	if !exists {
+		return a.place(staged, p)
 	}
-	if text == nil {
-		return nil
-	}
-	if err := a.root.Rename(staged, p); err != nil {
+	backup := a.hidden(oldPrefix, p)
+	if err := a.root.Link(p, backup); err != nil {
 		return err
 	}
-	if !exists {
-		a.undone = append(a.undone, func() error { return a.root.Remove(p) })
+	if a.backups == nil {
+		a.backups = map[string]string{}
 	}
-	return nil
+	a.backups[p] = backup
+	a.undone = append(a.undone, func() error { return a.root.Rename(backup, p) })
+	if text == nil {
+		return a.root.Remove(p)
+	}
+	return a.root.Rename(staged, p)
+}
+
+// place gives a new file its name, unless something took it meanwhile.
+func (a *applying) place(staged, p string) error {
+	if err := a.root.Link(staged, p); err != nil {
+		return err
+	}
+	a.undone = append(a.undone, func() error { return a.root.Remove(p) })
+	return a.root.Remove(staged)
 }
 
 // stage writes a new file, synced, under a hidden name in its own folder.
@@ -142,8 +178,19 @@ func (a *applying) stage(name, text string, mode fs.FileMode) error {
 	return errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
 }
 
-func (a *applying) hidden(p, kind string) string {
-	return path.Join(path.Dir(p), backupPrefix+kind+a.suffix+"-"+path.Base(p))
+func (a *applying) hidden(prefix, p string) string {
+	return path.Join(path.Dir(p), prefix+a.suffix+"-"+path.Base(p))
+}
+
+// checkBackups refuses where a file was changed between the first look and its
+// replacement: somebody's work is in the backup then.
+func (a *applying) checkBackups() error {
+	for _, p := range slices.Sorted(maps.Keys(a.backups)) {
+		if err := a.checkText(p, a.backups[p], a.tree[p]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // undo puts back what was changed, last first.
@@ -154,7 +201,7 @@ func (a *applying) undo() (err error) {
 	return err
 }
 
-// forget removes the old files, once all new ones are in place.
+// forget removes the old files' hidden names, once all new ones are in place.
 func (a *applying) forget() (err error) {
 	for _, backup := range a.backups {
 		err = errors.Join(err, a.root.Remove(backup))

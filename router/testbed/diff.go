@@ -3,8 +3,9 @@
 //
 // The tree is opened once and every path stays beneath it; no path may go
 // through a symbolic link. A file that changed since the public copy was made
-// is refused before anything is written. A hostile process that changes the
-// tree at the same time is out of scope, as it is for the public copy.
+// is refused before anything is written, and one that changes while the others
+// are written is put back. A hostile process that changes the tree at the same
+// time is out of scope, as it is for the public copy.
 package testbed
 
 import (
@@ -18,30 +19,31 @@ import (
 	"signalbox/rule"
 )
 
-// Diff returns the outcome's files as a unified diff against the tree that the
-// rule saw, in order of their paths. Equal files give nothing.
+// Diff returns the outcome's files as a unified diff, in git's form, against the
+// tree that the rule saw, in order of their paths. Equal files give nothing.
 func Diff(tree rule.Tree, files map[string]*string) []byte {
 	var out bytes.Buffer
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		before, existed := tree[path]
-		after := files[path]
-		oldName, newName := "a/"+path, "b/"+path
-		if !existed {
-			oldName = "/dev/null"
+		var after []byte
+		if files[path] != nil {
+			after = []byte(*files[path])
 		}
-		var text []byte
-		if after == nil {
-			newName = "/dev/null"
-		} else {
-			text = []byte(*after)
+		switch {
+		case !existed && files[path] == nil, existed && files[path] != nil && bytes.Equal(before, after):
+		case !existed:
+			fmt.Fprintf(&out, "diff --git a/%s b/%s\nnew file mode 100644\n%s", path, path, hunks("/dev/null", nil, "b/"+path, after))
+		case files[path] == nil:
+			fmt.Fprintf(&out, "diff --git a/%s b/%s\ndeleted file mode 100644\n%s", path, path, hunks("a/"+path, before, "/dev/null", nil))
+		default:
+			fmt.Fprintf(&out, "diff --git a/%s b/%s\n%s", path, path, hunks("a/"+path, before, "b/"+path, after))
 		}
-		out.Write(hunks(oldName, before, newName, text))
 	}
 	return out.Bytes()
 }
 
-// hunks returns one file's diff without the "diff a b" line that the library
-// puts first, which patch tools take for another format.
+// hunks returns one file's changed lines, without the "diff a b" line that the
+// library puts first.
 func hunks(oldName string, before []byte, newName string, after []byte) []byte {
 	text := diff.Diff(oldName, before, newName, after)
 	if _, rest, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasPrefix(text, []byte("diff ")) {

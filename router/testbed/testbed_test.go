@@ -3,6 +3,7 @@ package testbed
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -69,8 +70,74 @@ func TestDiff(t *testing.T) {
 			t.Errorf("diff lacks %q:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "same.txt") || strings.Contains(got, "diff ") {
+	if strings.Contains(got, "same.txt") {
 		t.Errorf("diff says too much:\n%s", got)
+	}
+}
+
+// TestDiffIsAPatch has git apply what Diff writes, empty files included.
+func TestDiffIsAPatch(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git isn't there")
+	}
+	dir, tree := folder(t, map[string]string{"a.txt": "1\n2\n3", "gone.txt": "x\n", "empty": "", "d/e.txt": "e\n"})
+	files := map[string]*string{"a.txt": text("1\nzwei\n3"), "gone.txt": nil, "empty": nil, "made": text(""), "n/new.txt": text("no newline"), "d/e.txt": text("")}
+	patch := filepath.Join(t.TempDir(), "p.patch")
+	if err := os.WriteFile(patch, Diff(tree, files), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	apply := exec.Command(git, "apply", patch)
+	apply.Dir = dir
+	if out, err := apply.CombinedOutput(); err != nil {
+		t.Fatalf("git apply: %v\n%s", err, out)
+	}
+	want := map[string]string{"a.txt": "1\nzwei\n3", "made": "", "n/new.txt": "no newline", "d/e.txt": ""}
+	if got := state(t, dir); !equal(got, want) {
+		t.Errorf("tree is %v, want %v", got, want)
+	}
+}
+
+// TestApplyNamesLeftovers stands in for an apply that was killed half way.
+func TestApplyNamesLeftovers(t *testing.T) {
+	dir, tree := folder(t, map[string]string{"a.txt": "1\n", "b.txt": "1\n"})
+	left := filepath.Join(dir, oldPrefix+"XYZ-a.txt")
+	if err := os.WriteFile(left, []byte("0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Apply(dir, tree, map[string]*string{"a.txt": text("2\n")}); err == nil || !strings.Contains(err.Error(), oldPrefix) {
+		t.Errorf("error %v, want one that names the old text", err)
+	}
+	if err := Apply(dir, tree, map[string]*string{"b.txt": text("2\n")}); err != nil {
+		t.Errorf("control: %v", err)
+	}
+}
+
+// TestApplyKeepsALateChange changes a file after the first look.
+func TestApplyKeepsALateChange(t *testing.T) {
+	dir, tree := folder(t, map[string]string{"a.txt": "1\n"})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &applying{root: root, tree: tree, suffix: "S"}
+	if err := a.checkUnchanged("a.txt"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("somebody's\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.change("a.txt", text("2\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.checkBackups(); !errors.Is(err, ErrChanged) {
+		t.Fatalf("error %v, want ErrChanged", err)
+	}
+	if err := a.undo(); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(t, dir); !equal(got, map[string]string{"a.txt": "somebody's\n"}) {
+		t.Errorf("tree is %v", got)
 	}
 }
 
