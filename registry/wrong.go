@@ -11,9 +11,10 @@ import (
 // Wrong records that a rule answered a task wrongly, in one commit: the rule is
 // disabled, and c becomes a case for good, either one that must fall back or one
 // with the right outcome. It takes the place of a case of the same task that says
-// otherwise, and it is visible. A must-fall-back case isn't added where another
-// family has a case for the same instruction and input, since that one stands in
-// the way of the rule already.
+// otherwise, and it is visible. It isn't added where a case says the same
+// already, or must fall back and another family has a case for the same
+// instruction and input: that one stands in the way of the rule, and is made
+// visible where it was sealed, since sealed cases stand in nobody's way.
 func (r *Registry) Wrong(ctx context.Context, name rule.Name, c rule.Case, change Change) error {
 	if err := checkLine(c); err != nil {
 		return fmt.Errorf("recording a wrong answer: %w", err)
@@ -51,15 +52,17 @@ func (b *casebook) enterWrong(c candidate) (bool, error) {
 	for _, old := range b.cases {
 		known.add(newCandidate(0, old))
 	}
-	if known.repeats(c) {
-		return false, nil
+	for _, at := range known.byTask[c.task] {
+		if sameWord(c, known.all[at]) {
+			return b.unseal(at), nil
+		}
 	}
 	for _, at := range known.byDocument[c.document] {
 		other := known.all[at]
 		switch {
 		case other.c.Family == c.c.Family || disagreement(c, other) == "":
 		case c.c.Fallback:
-			return false, nil
+			return b.unseal(at), nil
 		default:
 			return false, fmt.Errorf("%s of family %q has the same instruction and input: supersede it first", other.place(), other.c.Family)
 		}
@@ -74,6 +77,15 @@ func (b *casebook) enterWrong(c candidate) (bool, error) {
 	c.c.Part = rule.VisiblePart
 	b.cases = append(b.cases, c.c)
 	return true, nil
+}
+
+// unseal makes a sealed case visible, and says whether it was sealed.
+func (b *casebook) unseal(at int) bool {
+	if b.cases[at].Part != rule.SealedPart {
+		return false
+	}
+	b.cases[at].Part = rule.VisiblePart
+	return true
 }
 
 // Reveal makes hidden admission cases visible for good. The suite and the

@@ -2,6 +2,8 @@ package rule
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -62,6 +64,11 @@ func (t Task) Check() error {
 		return fmt.Errorf("instruction is not UTF-8")
 	case len(t.Input) > MaxValueBytes:
 		return fmt.Errorf("input has %d bytes: the limit is %d", len(t.Input), MaxValueBytes)
+	}
+	for _, p := range slices.Sorted(maps.Keys(t.Files)) {
+		if !utf8.ValidString(t.Files[p]) {
+			return fmt.Errorf("file %q of the task is not UTF-8", p)
+		}
 	}
 	return t.Tree().CheckPublic()
 }
