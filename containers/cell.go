@@ -177,6 +177,11 @@ func (c *cell) readFrame(ctx context.Context, deadline time.Time) (frame.Header,
 		return frame.Header{}, nil, os.ErrDeadlineExceeded
 	}
 	header, body, err := c.out.Read()
+	// An interruption that comes too late for this frame would hit the next call's:
+	// the caller has given up in any case, and the cell goes with it.
+	if !stop() {
+		return frame.Header{}, nil, os.ErrDeadlineExceeded
+	}
 	// A frame that breaks off says only that it did; the stream knows why.
 	if cause := c.stream.failed; errors.Is(err, io.ErrUnexpectedEOF) && cause != nil {
 		err = cause
@@ -195,6 +200,9 @@ func (c *cell) write(ctx context.Context, deadline time.Time, data []byte) error
 		return os.ErrDeadlineExceeded
 	}
 	_, err := c.conn.Write(data)
+	if !stop() {
+		return os.ErrDeadlineExceeded
+	}
 	return err
 }
 

@@ -41,10 +41,10 @@ type daemon interface {
 	Remove(ctx context.Context, idOrName string) error
 	// List returns the containers that carry all labels, running or not.
 	List(ctx context.Context, labels ...string) ([]listedContainer, error)
-	// Watch calls changed on each event that may void what was checked, with the
-	// name of the image that went or "" where it is the engine itself, and returns
-	// when the engine's event stream ends.
-	Watch(ctx context.Context, changed func(image string)) error
+	// Watch calls standing once it is told of events, and changed on each that may
+	// void what was checked, with the name of the image that went or "" where it is
+	// the engine itself. It returns when the engine's event stream ends.
+	Watch(ctx context.Context, standing func(), changed func(image string)) error
 	Close() error
 }
 
@@ -304,9 +304,10 @@ func (d *docker) List(ctx context.Context, labels ...string) ([]listedContainer,
 	return all, nil
 }
 
-func (d *docker) Watch(ctx context.Context, changed func(image string)) error {
+func (d *docker) Watch(ctx context.Context, standing func(), changed func(image string)) error {
 	messages, errs := d.api.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
 		filters.Arg("type", string(events.ImageEventType)), filters.Arg("type", string(events.DaemonEventType)))})
+	standing() // the client returns when the stream is open, or has failed
 	for {
 		select {
 		case message := <-messages:

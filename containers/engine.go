@@ -97,11 +97,17 @@ func openWith(ctx context.Context, d daemon, o Options) (*Engine, error) {
 	} else {
 		e.image, e.imageErr = newKernelImage(o.Kernel, runtime.GOARCH)
 	}
+	// What is learnt of the engine counts from when its changes are heard of.
+	standing := make(chan struct{})
+	go e.watch(watching, sync.OnceFunc(func() { close(standing) }))
+	select {
+	case <-standing:
+	case <-ctx.Done():
+	}
 	if _, err := e.engineFacts(ctx); err != nil {
 		stop()
 		return nil, err
 	}
-	go e.watch(watching)
 	return e, nil
 }
 
@@ -162,15 +168,22 @@ func olderAPI(version string) bool {
 }
 
 // watch voids what is known of the engine whenever it says that something
-// changed, or when its event stream ends, until ctx does.
-func (e *Engine) watch(ctx context.Context) {
+// changed, when its event stream ends, and when it is heard again, until ctx
+// ends. standing is called each time that a stream is open or could not be had.
+func (e *Engine) watch(ctx context.Context, standing func()) {
 	const between = time.Second
-	for {
-		_ = e.daemon.Watch(ctx, func(image string) {
+	for again := false; ; again = true {
+		_ = e.daemon.Watch(ctx, func() {
+			if again {
+				e.forget()
+			}
+			standing()
+		}, func(image string) {
 			if image == "" || image == e.imageRef() {
 				e.forget()
 			}
 		})
+		standing()
 		if ctx.Err() != nil {
 			return
 		}

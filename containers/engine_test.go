@@ -31,7 +31,8 @@ type engineThatSays struct {
 }
 
 func (e engineThatSays) Facts(context.Context) (engineFacts, error) { return e.facts, nil }
-func (e engineThatSays) Watch(ctx context.Context, _ func(string)) error {
+func (e engineThatSays) Watch(ctx context.Context, standing func(), _ func(string)) error {
+	standing()
 	<-ctx.Done()
 	return ctx.Err()
 }

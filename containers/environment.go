@@ -20,7 +20,7 @@ var starlarkLimits = rule.Limits{
 	TmpfsSize:     32 << 20,
 	TmpfsInodes:   8_192,
 	Steps:         10_000_000,
-	ReplyBytes:    2 << 20,
+	ReplyBytes:    24 << 20,
 	LoadDeadline:  5 * time.Second,
 	CallDeadline:  2 * time.Second,
 	StartDeadline: 15 * time.Second,
