@@ -10,8 +10,8 @@ import (
 	"signalbox/rule"
 )
 
-// Choice says which revisions to propose. Without it the newest proposed
-// revision of each rule is taken, or else the active one. With names further
+// Choice says which revisions to propose. Without it each rule's active revision
+// is taken, or one that was proposed after that one was added. With names further
 // revisions, as RULE or RULE@DIGEST (a prefix is enough); Without names rules to
 // leave out. Only restricts the choice to active members and With.
 type Choice struct {
@@ -52,13 +52,15 @@ func Choose(s *registry.Snapshot, c Choice) ([]rule.Program, error) {
 	return programs, nil
 }
 
-// standing returns each rule's newest proposed revision, or its active one.
+// standing returns each rule's latest revision that is active or proposed. A
+// proposal from before the active revision was passed over when that one was
+// activated, and stays so.
 func standing(state *registry.State, activeOnly bool) map[rule.Name]rule.Digest {
 	chosen := make(map[rule.Name]rule.Digest)
 	for name, known := range state.Rules {
 		for _, revision := range known.Revisions {
 			switch {
-			case revision.State == registry.RevisionActive && chosen[name] == "":
+			case revision.State == registry.RevisionActive:
 				chosen[name] = revision.Digest
 			case revision.State == registry.RevisionProposed && !activeOnly:
 				chosen[name] = revision.Digest
