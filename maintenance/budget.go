@@ -79,6 +79,6 @@ func (p Purchase) String() string {
 		return fmt.Sprintf("the budget pays for %d whole attempts; %s runs out first", p.Attempts, p.Tightest)
 	}
 	s := p.Short[0]
-	return fmt.Sprintf("the budget doesn't pay for one whole attempt: %d of %s are left and one may need %d: `signalbox budget set %s N` raises it",
+	return fmt.Sprintf("the budget doesn't pay for one whole attempt: %d of %s are left and one may need %d: `signalbox budget set %s N --kind external` raises it",
 		s.Left, s.Resource, s.Need, s.Resource)
 }

@@ -138,7 +138,7 @@ func limited(limit *ledger.LimitError) error {
 	case ledger.WallMillis:
 		reason = StopCancelled
 	}
-	return stop(reason, fmt.Sprintf("%v: an operator raises it with `signalbox budget set %s N`", limit, limit.Resource))
+	return stop(reason, fmt.Sprintf("%v: an operator raises it with `signalbox budget set %s N --kind %s`", limit, limit.Resource, limit.Kind))
 }
 
 // malformed gives the model one corrective message; three in a row end the

@@ -65,13 +65,13 @@ func stableOf(view View, o Options) (*rule.Program, error) {
 			continue
 		}
 		if slices.Contains(view.Locked, name) {
-			return nil, refused("rule %q is locked: `signalbox rules lock --off %s` first", name, name)
+			return nil, refused("rule %q is locked: `signalbox rules unlock %s` first", name, name)
 		}
 		return &view.Active[i], nil
 	}
 	for _, name := range names {
 		if slices.Contains(view.Locked, name) {
-			return nil, refused("rule %q, which serves family %q, is locked", name, o.Family)
+			return nil, refused("rule %q, which serves family %q, is locked: `signalbox rules unlock %s` first", name, o.Family, name)
 		}
 	}
 	return nil, nil

@@ -12,7 +12,8 @@ import (
 )
 
 // Bounds of what hidden cases may tell an author: so many are revealed by one
-// submit and by one attempt, and never more than half of a family's.
+// submit and by one attempt, and in one attempt never more than half of those that
+// the family still had when it began.
 const (
 	maxRevealedBySubmit  = 2
 	maxRevealedByAttempt = 6

@@ -160,9 +160,10 @@ func retryAfter(header http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, time.Hour)
 }
 
+// clip returns text as valid UTF-8 of about max bytes at most.
 func clip(text string, max int) string {
 	if len(text) <= max {
-		return text
+		return strings.ToValidUTF8(text, "\uFFFD")
 	}
 	return strings.ToValidUTF8(text[:max], "") + "…"
 }

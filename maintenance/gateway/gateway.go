@@ -121,7 +121,7 @@ const purpose = "call"
 // be written: then nothing was sent either, or the call goes on counting.
 func (g *Gateway) Ask(ctx context.Context, attempt string, messages []Message) (Reply, error) {
 	body := g.body(messages)
-	text, err := json.Marshal(body)
+	text, err := body.MarshalJSON() // the very bytes that the client sends
 	if err != nil {
 		return Reply{}, fmt.Errorf("writing request: %w", err)
 	}
@@ -155,7 +155,7 @@ func (g *Gateway) Ask(ctx context.Context, attempt string, messages []Message) (
 // Weigh returns how many tokens a call with this conversation is reckoned at
 // before it is made: its prompt and the longest reply.
 func (g *Gateway) Weigh(messages []Message) (int64, error) {
-	text, err := json.Marshal(g.body(messages))
+	text, err := g.body(messages).MarshalJSON()
 	if err != nil {
 		return 0, fmt.Errorf("writing request: %w", err)
 	}
