@@ -47,12 +47,12 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%s: %s", r.Reason, r.Detail) }
 
-// refusal returns what err means for a route. What isn't a Refusal prevents
-// the check itself.
+// refusal returns what err means for a route. What isn't a Refusal prevents the
+// check of what may answer: nothing is proven then.
 func refusal(err error) (rule.Reason, string) {
 	var r *Refusal
 	if errors.As(err, &r) {
 		return r.Reason, r.Detail
 	}
-	return rule.ReasonSandboxUnavailable, err.Error()
+	return rule.ReasonUnproven, err.Error()
 }

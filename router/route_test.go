@@ -159,7 +159,7 @@ func TestRouteNothingRunsWithoutAuthority(t *testing.T) {
 	}
 	f := &fake{refuse: errors.New("registry can't be read")}
 	answer, err := New(f, f, f).Route(t.Context(), Request{Task: rule.Task{Instruction: "do it"}})
-	if err != nil || answer.Reason != rule.ReasonSandboxUnavailable {
+	if err != nil || answer.Reason != rule.ReasonUnproven {
 		t.Errorf("answer %+v, error %v", answer, err)
 	}
 }

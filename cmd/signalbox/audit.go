@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,8 +18,11 @@ func auditCommand() *cli.Command {
 		Name:  "audit",
 		Usage: "run the active collection over the sealed cases, or over later history",
 		Description: `Sealed cases are seen by nothing else, so they tell how rules do on tasks that
-nobody tuned on; each use makes them worth less. A rule that gives a wrong answer
-is disabled.`,
+nobody tuned on. A rule that gives a wrong answer is disabled, and the case becomes
+a visible one for good.
+
+With --file the operator who runs the command certifies the outcomes of the lines
+that show a rule to be wrong.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Usage: "later history (`FILE`.jsonl) instead of the sealed cases"},
 			reasonFlag,
@@ -56,13 +60,30 @@ func runAudit(ctx context.Context, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range report.WrongRules() {
-		if err := w.registry.Disable(ctx, name, w.change("a wrong answer in an audit")); err != nil {
-			return err
-		}
-		say(w.c, "disabled %s, which gave a wrong answer", name)
+	if err := w.recordWrongs(ctx, report, cases); err != nil {
+		return err
 	}
 	return printReplayed(w, summary(report, []rejectedLine{}, time.Since(started)))
+}
+
+// recordWrongs disables each rule that gave a wrong answer, and makes the case a
+// visible one for good, so that the same rule can't be proven again.
+func (w *workspace) recordWrongs(ctx context.Context, report *audit.Report, cases []rule.Case) error {
+	for _, wrong := range report.Wrongs {
+		at := slices.IndexFunc(cases, func(c rule.Case) bool { return c.ID == wrong.Case })
+		known := cases[at]
+		if known.CertifiedBy == "" {
+			known.CertifiedBy = operator()
+		}
+		if err := w.registry.Wrong(ctx, wrong.Rule, known, w.change("a wrong answer in an audit")); err != nil {
+			return err
+		}
+		say(w.c, "disabled %s, which answered case %s wrongly; the case is visible from now on", wrong.Rule, printable(wrong.Case))
+	}
+	if len(report.Wrongs) > 0 {
+		say(w.c, "next: signalbox validate --activate, so that the other rules answer again")
+	}
+	return nil
 }
 
 // laterCases returns the history's cases; a line that can't be taken is an error.

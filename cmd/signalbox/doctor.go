@@ -15,8 +15,24 @@ func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "doctor",
 		Usage:  "check the engine, the kernel program, the keys and the registry",
-		Action: command(doctor),
+		Action: doctorAction,
 	}
+}
+
+// doctorAction makes a home that can't be opened a row of the table.
+func doctorAction(c *cli.Context) (err error) {
+	if err := wantArguments(c); err != nil {
+		return err
+	}
+	w, err := openWorkspace(c)
+	if broken(err) {
+		return printFindings(&workspace{c: c}, []finding{{"registry", false, err.Error()}})
+	}
+	if err != nil {
+		return err
+	}
+	defer w.close(&err)
+	return doctor(c.Context, w)
 }
 
 // finding is one row of the doctor's table.

@@ -47,6 +47,12 @@ func refusedError(format string, args ...any) error {
 	return &coded{code: exitRefused, err: fmt.Errorf(format, args...)}
 }
 
+// alone says whether err is nothing but a silent result.
+func alone(err error) bool {
+	_, ok := err.(*coded)
+	return ok
+}
+
 // resultWas ends the program with code; what there is to say is on stdout.
 func resultWas(code int, what string) error {
 	return &coded{code: code, err: errors.New(what), silent: true}
@@ -59,7 +65,7 @@ func report(err error, stderr io.Writer) int {
 	}
 	code := codeOf(err)
 	var c *coded
-	if errors.As(err, &c) && c.silent {
+	if errors.As(err, &c) && c.silent && alone(err) {
 		return code
 	}
 	fmt.Fprintf(stderr, "signalbox: %v\n", err)

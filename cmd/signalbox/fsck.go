@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -14,8 +15,31 @@ func fsckCommand() *cli.Command {
 		Name:        "fsck",
 		Usage:       "derive every digest, reference and signature again, and say what to do",
 		Description: `Nothing is repaired. The exit code is 1 where something doesn't hold.`,
-		Action:      command(fsck),
+		Action:      fsckAction,
 	}
+}
+
+// fsckAction looks at a home that can't even be opened, too: that is its first
+// finding.
+func fsckAction(c *cli.Context) (err error) {
+	if err := wantArguments(c); err != nil {
+		return err
+	}
+	w, err := openWorkspace(c)
+	if broken(err) {
+		problem := registry.Problem{What: err.Error(), Advice: "restore the named file from a backup of this home, then run fsck again; nothing else was looked at"}
+		return reportProblems(&workspace{c: c}, []registry.Problem{problem})
+	}
+	if err != nil {
+		return err
+	}
+	defer w.close(&err)
+	return fsck(c.Context, w)
+}
+
+// broken says whether err is about the home's own files.
+func broken(err error) bool {
+	return errors.Is(err, registry.ErrDamaged) || errors.Is(err, registry.ErrRolledBack)
 }
 
 // fsckResult is the result as JSON.
@@ -33,6 +57,10 @@ func fsck(ctx context.Context, w *workspace) error {
 	if err != nil {
 		return err
 	}
+	return reportProblems(w, found)
+}
+
+func reportProblems(w *workspace, found []registry.Problem) error {
 	if err := printProblems(w, found); err != nil {
 		return err
 	}

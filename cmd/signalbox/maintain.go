@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -40,6 +42,8 @@ on disk before it's sent, and a call whose fate is unknown is never repeated.`,
 			&cli.IntFlag{Name: "calls", Usage: "most calls of one attempt"},
 			&cli.StringFlag{Name: "resume", Usage: "start from the draft and feedback of an earlier `ATTEMPT`"},
 			&cli.Int64Flag{Name: "max-completion", Value: 4096, Usage: "most tokens of one reply"},
+			&cli.Float64Flag{Name: "prompt-price", Usage: "`USD` for a million prompt tokens"},
+			&cli.Float64Flag{Name: "completion-price", Usage: "`USD` for a million completion tokens"},
 			reasonFlag,
 		},
 		Action: checked(checkMaintain, maintain),
@@ -49,6 +53,12 @@ on disk before it's sent, and a call whose fate is unknown is never repeated.`,
 func checkMaintain(c *cli.Context) error {
 	if c.Bool("all") == c.Args().Present() {
 		return usageError("maintain needs either families or --all")
+	}
+	if c.IsSet("calls") && c.Int("calls") < 1 || c.Int64("max-completion") < 1 {
+		return usageError("--calls and --max-completion: want at least 1")
+	}
+	if c.Float64("prompt-price") < 0 || c.Float64("completion-price") < 0 {
+		return usageError("--prompt-price and --completion-price: want at least 0")
 	}
 	if c.String("resume") != "" && c.NArg() != 1 {
 		return usageError("--resume continues one attempt: name its family")
@@ -96,7 +106,7 @@ func maintain(ctx context.Context, w *workspace) error {
 		}
 		if err != nil {
 			bar.finish()
-			return fmt.Errorf("maintaining %q: %w", family, err)
+			return errors.Join(fmt.Errorf("maintaining %q: %w", family, err), printMaintained(w, out))
 		}
 		out.add(attempt)
 		if attempt.Stop == maintenance.StopCancelled && ctx.Err() != nil {
@@ -144,9 +154,21 @@ func (w *workspace) tellBudget(ctx context.Context, endpoint gateway.Endpoint) e
 	if err != nil {
 		return err
 	}
-	say(w.c, "visible cases and validation feedback go to %s", endpoint.BaseURL)
+	say(w.c, "visible cases and validation feedback go to %s", redacted(endpoint.BaseURL))
+	if endpoint.Price == (gateway.Price{}) {
+		say(w.c, "its price isn't known (--prompt-price, --completion-price), so money is neither limited nor counted")
+	}
 	say(w.c, "%s", maintenance.Afford(budgets, endpoint, maintenance.Bounds{Calls: w.c.Int("calls")}))
 	return nil
+}
+
+// redacted returns the address without any password in it.
+func redacted(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return "OPENAI_BASE_URL"
+	}
+	return parsed.Redacted()
 }
 
 func (w *workspace) deps() maintenance.Deps {
@@ -204,8 +226,12 @@ func endpointOf(c *cli.Context) (gateway.Endpoint, error) {
 	}
 	return gateway.Endpoint{
 		Model: name, BaseURL: base, Key: os.Getenv("OPENAI_API_KEY"), MaxCompletion: c.Int64("max-completion"),
+		Price: gateway.Price{Prompt: micros(c.Float64("prompt-price")), Completion: micros(c.Float64("completion-price"))},
 	}, nil
 }
+
+// micros returns dollars as millionths of one.
+func micros(dollars float64) int64 { return int64(math.Ceil(dollars * 1e6)) }
 
 func printMaintained(w *workspace, out maintained) error {
 	if w.c.Bool("json") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"signalbox/containers"
 	"signalbox/oracle"
 	"signalbox/oracle/audit"
 	"signalbox/router"
@@ -79,6 +80,9 @@ func replay(ctx context.Context, w *workspace) error {
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("replaying line %d: %w", line.Number, ctx.Err())
+		}
+		if answer.Reason == rule.ReasonSandboxUnavailable || answer.Reason == rule.ReasonEnvironmentChanged {
+			return fmt.Errorf("replaying line %d: %s: %w", line.Number, answer.Detail, containers.ErrUnavailable)
 		}
 		report.Add(line.Case, oracle.Given{Rule: answer.Rule, Reason: answer.Reason, Outcome: answer.Outcome})
 	}

@@ -65,8 +65,12 @@ func writeReport(w *workspace, a account.Account) error {
 		fmt.Fprintln(out, "saving: not known, since no case of an answered family has a baseline")
 		return nil
 	}
-	fmt.Fprintf(out, "saving, after overhead: $%.4f, %s, %d ms (%s; mean of %s with a baseline)\n",
-		a.Saving.USD, plural(int(a.Saving.Tokens), "token"), a.Saving.Millis, plural(int(a.Saving.Answers), "answer"), plural(a.Saving.Basis, "case"))
+	dollars := "dollars not known (calls without a price)"
+	if a.Saving.USD != nil {
+		dollars = fmt.Sprintf("$%.4f", *a.Saving.USD)
+	}
+	fmt.Fprintf(out, "saving, after overhead: %s, %s, %d ms (%s; mean of %s with a baseline)\n",
+		dollars, plural(int(a.Saving.Tokens), "token"), a.Saving.Millis, plural(int(a.Saving.Answers), "answer"), plural(a.Saving.Basis, "case"))
 	return nil
 }
 

@@ -28,7 +28,7 @@ With --testbed the task is about a folder: the executor sees a copy of its visib
 regular files, and the folder itself is changed only by --apply, all or nothing.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "testbed", Usage: "the `FOLDER` that the task is about"},
-			&cli.BoolFlag{Name: "patch", Usage: "print the changed files as a unified diff, and nothing else"},
+			&cli.BoolFlag{Name: "patch", Usage: "print the changed files as a unified diff, and nothing else on stdout"},
 			&cli.BoolFlag{Name: "apply", Usage: "write the changed files into the folder"},
 			&cli.BoolFlag{Name: "explain", Usage: "print what every trigger said"},
 		},
@@ -117,11 +117,13 @@ func routeOnce(ctx context.Context, w *workspace, request router.Request) (answe
 		return answer, err
 	}
 	started := time.Now()
-	err = w.residents.Close()
+	if err := w.residents.Close(); err != nil {
+		say(w.c, "ending the programs: %v", err) // the answer is given and on record
+	}
 	if late := journal.Late(ctx, answer.RouteID, time.Since(started)); late == nil {
 		_ = journal.Flush(ctx) // a timing that is lost is no answer that is lost
 	}
-	return answer, err
+	return answer, nil
 }
 
 // refusing is the authority where nothing can be checked.
@@ -158,7 +160,11 @@ func printAnswer(w *workspace, request router.Request, answer router.Answer) err
 		}
 	}
 	if !answer.Answered() {
-		fmt.Fprintf(w.c.App.Writer, "fallback: %s\n", answer.Reason)
+		out := w.c.App.Writer
+		if w.c.Bool("patch") {
+			out = w.c.App.ErrWriter // a patch tool reads stdout
+		}
+		fmt.Fprintf(out, "fallback: %s\n", answer.Reason)
 		if answer.Detail != "" {
 			say(w.c, "%s", printable(answer.Detail))
 		}

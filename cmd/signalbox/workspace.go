@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -41,13 +42,18 @@ func openWorkspace(c *cli.Context) (*workspace, error) {
 
 // close ends everything, containers first, and reports what it couldn't end.
 func (w *workspace) close(err *error) {
-	if w.residents != nil {
-		*err = errors.Join(*err, w.residents.Close())
-	}
+	closers := []func() error{w.registry.Close}
 	if w.engine != nil {
-		*err = errors.Join(*err, w.engine.Close())
+		closers = slices.Insert(closers, 0, w.engine.Close)
 	}
-	*err = errors.Join(*err, w.registry.Close())
+	if w.residents != nil {
+		closers = slices.Insert(closers, 0, w.residents.Close)
+	}
+	for _, closing := range closers {
+		if left := closing(); left != nil {
+			*err = errors.Join(*err, left)
+		}
+	}
 }
 
 // start opens the engine, removes what a crash left behind, and makes ready to
@@ -66,7 +72,10 @@ func (w *workspace) start(ctx context.Context) error {
 	if reaped > 0 {
 		say(w.c, "removed %s that an earlier run left behind", plural(reaped, "container"))
 	}
-	return err
+	if err != nil {
+		say(w.c, "what an earlier run left behind could not be removed: %v", err)
+	}
+	return nil
 }
 
 // prepare is start, and records the starlark environment as it stands now where

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"signalbox/registry/ledger"
 	"signalbox/router"
 	"signalbox/rule"
 )
@@ -59,6 +60,9 @@ func wrong(ctx context.Context, w *workspace) error {
 		}
 		known.Fallback, known.CertifiedBy = false, w.c.String("certified-by")
 	}
+	if unfit := task.Check(); unfit != nil {
+		return w.disableOnly(ctx, event, unfit)
+	}
 	if err := w.registry.Wrong(ctx, event.Rule, known, w.change("wrong answer of route "+route)); err != nil {
 		return err
 	}
@@ -66,6 +70,17 @@ func wrong(ctx context.Context, w *workspace) error {
 		return err
 	}
 	return w.printWrong(ctx, event.Rule, known)
+}
+
+// disableOnly stops the rule where its task can't be kept as a case.
+func (w *workspace) disableOnly(ctx context.Context, event ledger.Event, unfit error) error {
+	if err := w.registry.Disable(ctx, event.Rule, w.change("wrong answer of route "+event.RouteID)); err != nil {
+		return err
+	}
+	if err := w.registry.Ledger().MarkWrong(ctx, event.RouteID, time.Now(), w.c.String("reason")); err != nil {
+		return err
+	}
+	return fmt.Errorf("disabled %s, but the route's task can't be kept as a case: %w", event.Rule, unfit)
 }
 
 func readOutcome(name string) (rule.Outcome, error) {
@@ -88,7 +103,7 @@ func (w *workspace) printWrong(ctx context.Context, name rule.Name, known rule.C
 	if w.c.Bool("json") {
 		return printJSON(w.c, map[string]any{"rule": name, "case": known.ID, "must_fall_back": known.Fallback, "generation": snapshot.Generation()})
 	}
-	fmt.Fprintf(w.c.App.Writer, "disabled %s, added case %s: generation %d\n", name, known.ID, snapshot.Generation())
+	fmt.Fprintf(w.c.App.Writer, "disabled %s; the task is a case for good: generation %d\n", name, snapshot.Generation())
 	say(w.c, "next: signalbox validate --activate, so that the other rules answer again")
 	return nil
 }

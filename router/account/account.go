@@ -46,13 +46,14 @@ type Spent struct {
 
 // Saving is the net of answers with a baseline over all overhead. Answers
 // counts those; Basis is how many cases the baselines were averaged over. A
-// negative figure is a loss.
+// negative figure is a loss. USD is null where calls were made whose price nobody
+// said.
 type Saving struct {
-	Answers int64   `json:"answers"`
-	Basis   int     `json:"basis"`
-	USD     float64 `json:"usd"`
-	Tokens  int64   `json:"tokens"`
-	Millis  int64   `json:"ms"`
+	Answers int64    `json:"answers"`
+	Basis   int      `json:"basis"`
+	USD     *float64 `json:"usd"`
+	Tokens  int64    `json:"tokens"`
+	Millis  int64    `json:"ms"`
 }
 
 // Take reads the ledger's totals. cases are those whose baselines count.
@@ -123,7 +124,7 @@ type baseline struct {
 func saving(a Account, cases []rule.Case) *Saving {
 	means := baselines(cases)
 	out := Saving{}
-	var tokens, millis float64
+	var usd, tokens, millis float64
 	for _, f := range a.Families {
 		mean, ok := means[f.Family]
 		if !ok {
@@ -132,14 +133,17 @@ func saving(a Account, cases []rule.Case) *Saving {
 		right := f.Answered - f.KnownWrong
 		out.Answers += right
 		out.Basis += mean.cases
-		out.USD += mean.usd * float64(right)
+		usd += mean.usd * float64(right)
 		tokens += mean.tokens * float64(right)
 		millis += mean.millis * float64(right)
 	}
 	if out.Basis == 0 {
 		return nil
 	}
-	out.USD -= a.Maintenance.ExternalUSD
+	if a.Maintenance.ExternalCalls == 0 || a.Maintenance.ExternalUSD > 0 {
+		usd -= a.Maintenance.ExternalUSD
+		out.USD = &usd
+	}
 	out.Tokens = int64(tokens) - a.Maintenance.ExternalToken
 	out.Millis = int64(millis) - a.RoutingMS
 	return &out

@@ -73,14 +73,14 @@ func TestSavingIsNet(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Two right answers at a mean of $0.02, 200 tokens and 2000 ms; 40 ms of routing.
-	if a.Saving == nil || a.Saving.Answers != 2 || a.Saving.Basis != 2 || !near(a.Saving.USD, 0.04) || a.Saving.Tokens != 400 || a.Saving.Millis != 3960 {
+	if a.Saving == nil || a.Saving.Answers != 2 || a.Saving.Basis != 2 || !near(*a.Saving.USD, 0.04) || a.Saving.Tokens != 400 || a.Saving.Millis != 3960 {
 		t.Fatalf("saving %+v", a.Saving)
 	}
 	spend(t, l, ledger.External, 1_000, 2_000_000)
 	if a, err = Take(t.Context(), l, cases); err != nil {
 		t.Fatal(err)
 	}
-	if !near(a.Saving.USD, 0.04-2) || a.Saving.Tokens != 400-1000 {
+	if !near(*a.Saving.USD, 0.04-2) || a.Saving.Tokens != 400-1000 {
 		t.Errorf("saving %+v after a maintenance of $2", a.Saving)
 	}
 	spend(t, l, ledger.Builtin, 5_000, 0)
@@ -89,6 +89,20 @@ func TestSavingIsNet(t *testing.T) {
 	}
 	if a.Saving.Tokens != 400-1000 || a.Maintenance.Tokens != 6000 || a.Maintenance.ExternalToken != 1000 {
 		t.Errorf("the built-in author's tokens cost nothing: %+v, %+v", a.Saving, a.Maintenance)
+	}
+}
+
+// TestSavingWithoutAPrice states no dollars where external calls have no price.
+func TestSavingWithoutAPrice(t *testing.T) {
+	l := book(t, answered("f"))
+	cases := []rule.Case{costing("f", 0.01, 100, 1000)}
+	if a, err := Take(t.Context(), l, cases); err != nil || a.Saving.USD == nil {
+		t.Fatalf("control: saving %+v, %v", a.Saving, err)
+	}
+	spend(t, l, ledger.External, 10, 0)
+	a, err := Take(t.Context(), l, cases)
+	if err != nil || a.Saving.USD != nil || a.Saving.Tokens != 90 {
+		t.Errorf("saving %+v, %v: want tokens and no dollars", a.Saving, err)
 	}
 }
 
