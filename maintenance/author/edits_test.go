@@ -88,7 +88,7 @@ func nearMisses() []briefCase {
 
 func TestAuthorLearnsAnEditWithNearMisses(t *testing.T) {
 	l := (&loop{t: t, family: "versions", visible: append(versionCases(), nearMisses()...)})
-	if l.run(); l.submits != 1 {
+	if l.run(); !l.passed || l.submits != 1 {
 		t.Fatalf("%d submissions: %s", l.submits, l.said)
 	}
 	p := load(t, l.files)

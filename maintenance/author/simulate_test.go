@@ -115,6 +115,9 @@ func (f *realFamily) maintain(sure confidence) (o outcome) {
 // weigh returns what the rule's readings cost at most, and how much its leaves
 // foretold at least.
 func weigh(s *study) (dearest, foretold int) {
+	if s.rule.Table != nil {
+		return 0, s.rule.Table.Foretold
+	}
 	foretold = 1 << 20
 	s.rule.Tree.Leaves(func(l *synth.Leaf) {
 		foretold = min(foretold, l.Foretold)
@@ -154,6 +157,9 @@ func answerAll(s *study, cases []briefCase) (o outcome) {
 }
 
 func answerOne(s *study, task rule.Document) (rule.Value, bool, string) {
+	if s.rule.Table != nil {
+		return tableAnswer(s.rule, task)
+	}
 	columns, ok := columnsOf(s.rule, task)
 	if !ok {
 		return "", false, "another form"

@@ -70,7 +70,10 @@ type material struct {
 	Settings   synth.Settings `json:",omitzero"`
 }
 
-var errInputs = errors.New("the inputs have no common form: their lists or objects differ")
+var (
+	errInputs = errors.New("the inputs have no common form: their lists or objects differ")
+	errApart  = errors.New("nothing in the texts tells these tasks from ones that are another family's or must fall back")
+)
 
 func (m material) study() *study {
 	positive, negative := m.sides()
@@ -79,6 +82,11 @@ func (m material) study() *study {
 	}
 	if slices.ContainsFunc(positive, func(c briefCase) bool { return c.Task.Files != nil || c.Outcome.Files != nil }) {
 		return m.editStudy(positive, negative)
+	}
+	if list, ok := tableExamples(positive); ok {
+		if s := m.tableStudy(list, positive, negative); s.err == nil || len(list[0].In) != len(list[1%len(list)].In) {
+			return s
+		}
 	}
 	r, examples, err := m.examples(positive)
 	if err != nil {
@@ -203,7 +211,7 @@ func (m material) separate(r *emit.Rule, examples []synth.Example, negative []br
 		}
 	}
 	if !r.Guard.Separate(examples, others) {
-		return errors.New("nothing in the texts tells these tasks from ones that are another family's or must fall back")
+		return errApart
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"signalbox/maintenance/author/lang"
 	"signalbox/maintenance/author/prompt"
 	"signalbox/maintenance/author/synth"
+	"signalbox/maintenance/author/table"
 	"signalbox/rule"
 )
 
@@ -27,7 +28,8 @@ type Rule struct {
 	Outputs  map[string]*form.Node // by skeleton
 	Guard    synth.Guard
 	Tree     *synth.Tree
-	Edit     *Edit // nil where the rule gives an output
+	Edit     *Edit        // nil where the rule gives an output
+	Table    *table.Rules // nil where it isn't one over tables; then Input, Guard and Tree are not used
 	// Questions are inputs that would settle what the readings leave open.
 	Questions []string
 	// Shared says that other families have tasks with this instruction: then an
@@ -38,6 +40,10 @@ type Rule struct {
 // Files returns trigger.star, execute.star and the helper files that they load.
 func (r Rule) Files() map[string]string {
 	files := map[string]string{rule.TriggerFile: r.trigger(), rule.ExecutorFile: r.executor()}
+	if r.Table != nil {
+		files[table.LibraryFile] = table.Library
+		return files
+	}
 	for _, library := range lang.Libraries() {
 		for _, text := range []string{files[rule.TriggerFile], files[rule.ExecutorFile]} {
 			if strings.Contains(text, "load(\""+library.File+"\"") {
@@ -55,6 +61,11 @@ func (r Rule) ManifestGuard() rule.Guard {
 	if len(r.Template.Slots) > 0 {
 		guard = rule.Guard{Pattern: r.Template.Pattern()}
 	}
+	if r.Table != nil {
+		schema := tableSchema()
+		guard.Input = &schema
+		return guard
+	}
 	if r.Input == nil {
 		guard.NoInput = true
 		return guard
@@ -66,6 +77,9 @@ func (r Rule) ManifestGuard() rule.Guard {
 
 // ArgsSchema returns the schema of the args.
 func (r Rule) ArgsSchema() rule.Schema {
+	if r.Table != nil {
+		return tableArgs()
+	}
 	no, size := false, len(r.columns())
 	text := rule.Schema{Type: "string"}
 	return rule.Schema{Type: "object", Required: []string{"columns"}, AdditionalProperties: &no, Properties: map[string]rule.Schema{
@@ -76,6 +90,9 @@ func (r Rule) ArgsSchema() rule.Schema {
 // ResultSchema returns the schema of the outputs: that of the one skeleton, or
 // any value where there are several.
 func (r Rule) ResultSchema() rule.Schema {
+	if r.Table != nil {
+		return tableSchema()
+	}
 	if r.Edit != nil {
 		return rule.Schema{} // an edit has no output to be judged
 	}
@@ -116,20 +133,25 @@ func (r Rule) columns() (list []column) {
 func loads(text string) string {
 	var out string
 	for _, library := range lang.Libraries() {
-		var names []string
-		for _, name := range library.Names {
-			if calls(text, name) {
-				names = append(names, lang.Quote(name))
-			}
-		}
-		if names != nil {
-			out += fmt.Sprintf("load(%q, %s)\n", library.File, strings.Join(slices.Sorted(slices.Values(names)), ", "))
+		if names := called(text, library.Names); names != "" {
+			out += fmt.Sprintf("load(%q, %s)\n", library.File, names)
 		}
 	}
 	if out != "" {
 		out += "\n"
 	}
 	return out
+}
+
+// called returns those of the names that the text calls, quoted.
+func called(text string, names []string) string {
+	var list []string
+	for _, name := range names {
+		if calls(text, name) {
+			list = append(list, lang.Quote(name))
+		}
+	}
+	return strings.Join(slices.Sorted(slices.Values(list)), ", ")
 }
 
 // calls says whether the text has the name followed by a parenthesis, and no

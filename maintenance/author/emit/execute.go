@@ -10,6 +10,10 @@ import (
 
 // executor returns the text of execute.star.
 func (r Rule) executor() string {
+	if r.Table != nil {
+		body := r.tableExecutor()
+		return r.heading("The table, where every reading of the examples gives the same.") + libraryOfTables(body) + body
+	}
 	w := &writer{rule: r}
 	var body string
 	if r.Edit == nil {

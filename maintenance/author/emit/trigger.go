@@ -17,6 +17,10 @@ func (r Rule) trigger() string {
 	} else {
 		body.WriteString("    found = re.full(INSTRUCTION, task.instruction)\n    if found == None:\n        return no_match(\"another instruction\")\n")
 	}
+	if r.Table != nil {
+		r.tableTrigger(&body)
+		return r.heading("Which tasks these are: those with a table.") + libraryOfTables(body.String()) + r.instruction() + body.String()
+	}
 	r.writeInput(&body)
 	r.writeGuard(&body)
 	body.WriteString("    return match({\"columns\": c})\n")

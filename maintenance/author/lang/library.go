@@ -33,11 +33,17 @@ func Libraries() []Library {
 		{File: "moments.star", Text: momentsStar},
 	}
 	for i := range list {
-		for _, m := range definition.FindAllStringSubmatch(list[i].Text, -1) {
-			list[i].Names = append(list[i].Names, m[1])
-		}
+		list[i].Names = Definitions(list[i].Text)
 	}
 	return list
+}
+
+// Definitions returns the functions that a helper file defines.
+func Definitions(text string) (names []string) {
+	for _, m := range definition.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
 }
 
 // Constants returns the starlark definitions of the classes and layouts that a

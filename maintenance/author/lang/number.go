@@ -106,14 +106,15 @@ func quotient(a, b int64, mode Mode) int64 {
 	return q
 }
 
-// Arithmetic is what is done to a number: times 10^Power, then rounded to a
-// multiple of Unit where Mode is set, plus Steps units, plus Plus.
+// Arithmetic is what is done to a number: times 10^Power, then plus Before and
+// rounded to a multiple of Unit where Mode is set, plus Steps units, plus Plus.
 type Arithmetic struct {
-	Power int
-	Mode  Mode
-	Unit  Decimal
-	Steps int64
-	Plus  int64
+	Power  int
+	Before int64
+	Mode   Mode
+	Unit   Decimal
+	Steps  int64
+	Plus   int64
 }
 
 // Apply returns the result, and false where it is out of range.
@@ -127,7 +128,7 @@ func (a Arithmetic) Apply(d Decimal) (Decimal, bool) {
 		return Decimal{}, false
 	}
 	unit := a.Unit.N * pow(k-a.Unit.K)
-	q := quotient(d.N*pow(k-d.K), unit, a.Mode)
+	q := quotient(d.N*pow(k-d.K)+a.Before*pow(k), unit, a.Mode)
 	return Decimal{(q+a.Steps)*unit + a.Plus*pow(k), k}.normal()
 }
 
@@ -231,6 +232,9 @@ func (e *NumberOf) Star() string {
 		inner = fmt.Sprintf("round_to(%s, (%d, %d), %q", inner, e.Do.Unit.N, e.Do.Unit.K, e.Do.Mode)
 		if e.Do.Steps != 0 {
 			inner += fmt.Sprintf(", steps = %d", e.Do.Steps)
+		}
+		if e.Do.Before != 0 {
+			inner += fmt.Sprintf(", before = %d", e.Do.Before)
 		}
 		if e.Do.Plus != 0 {
 			inner += fmt.Sprintf(", plus = %d", e.Do.Plus)

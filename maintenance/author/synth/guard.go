@@ -21,8 +21,20 @@ type Guard struct {
 	Must   []*lang.Predicate
 }
 
-// fewExamples is how many examples make the shapes of inputs binding.
-const fewExamples = 3
+// fewExamples is how many examples make the shapes of inputs binding, and
+// fewRecords how many where the texts have tabs or lines: those hold fields, of
+// which one more or less shifts the others.
+const (
+	fewExamples = 3
+	fewRecords  = 5
+)
+
+func few(examples []Example) bool {
+	records := slices.ContainsFunc(examples, func(e Example) bool {
+		return slices.ContainsFunc(e.Columns, func(text string) bool { return strings.ContainsAny(text, "\t\n") })
+	})
+	return len(examples) <= fewExamples || records && len(examples) <= fewRecords
+}
 
 // required returns the kinds that every one of the texts has.
 func required(texts []string) string {
@@ -71,7 +83,7 @@ func NewGuard(examples []Example, caution int) Guard {
 		slices.Sort(shapes[column])
 		shapes[column] = slices.Compact(shapes[column])
 	}
-	if len(examples) <= fewExamples || caution > 0 {
+	if few(examples) || caution > 0 {
 		g.Shapes = shapes
 	}
 	return g

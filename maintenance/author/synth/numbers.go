@@ -52,6 +52,10 @@ func appendRounding(list []arithmetic, do lang.Arithmetic) []arithmetic {
 		list = append(list, arithmetic{do, price + 60})
 		do.Steps, do.Plus = -1, 1
 		list = append(list, arithmetic{do, price + 60})
+		if do.Mode == lang.Floor && do.Unit.N >= 10 {
+			do.Steps, do.Plus, do.Before = 1, -1, 1 // where the last number of a range is the next one's
+			list = append(list, arithmetic{do, price + 90})
+		}
 	}
 	return list
 }
