@@ -156,7 +156,7 @@ func TestAfford(t *testing.T) {
 	}{
 		{budgets(3, ""), 3, 0, "pays for 3 whole attempts"},
 		{budgets(1, ""), 1, 0, "pays for 1 whole attempt"},
-		{budgets(3, ledger.Calls), 0, 1, "`signalbox budget set calls N`"},
+		{budgets(3, ledger.Calls), 0, 1, "`signalbox budget set calls N --kind external`"},
 		{nil, unlimited, 0, "no limit"},
 		{[]ledger.Budget{{Kind: ledger.External, Resource: ledger.Calls, Unlimited: true}}, unlimited, 0, "no limit"},
 	} {
