@@ -17,7 +17,7 @@ type tally struct {
 
 // verdict is what one attack came to.
 type verdict struct {
-	killed, acked bool
+	acked         bool
 	corrupt, lost bool
 	why           string
 }
