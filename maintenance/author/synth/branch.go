@@ -10,10 +10,12 @@ import (
 
 // Limits of branching.
 const (
-	minSide       = 2
-	minConstant   = 3
-	maxPredicates = 400
-	maxPartitions = 60
+	minSide     = 2
+	minConstant = 3
+	// A branch may have been made for its side's examples alone.
+	minSideForetold = 2
+	maxPredicates   = 400
+	maxPartitions   = 60
 )
 
 // learn returns a leaf, or the cheapest branch both sides of which can be
@@ -81,7 +83,7 @@ func (l *learner) side(items []item, depth int) *Tree {
 		return &Tree{Leaf: leaf}
 	}
 	tree, err := l.learn(items, depth)
-	if err != nil {
+	if err != nil || tree.Leaf != nil && tree.Leaf.Foretold < minSideForetold {
 		return nil
 	}
 	return tree

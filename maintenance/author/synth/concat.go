@@ -38,6 +38,21 @@ func (r *Reading) Eval(row lang.Row) (string, bool) {
 	return b.String(), true
 }
 
+// oddest returns the cost of its dearest piece. Parts of dates aren't odd,
+// however much a layout costs: a calendar confirms them.
+func (r *Reading) oddest() int {
+	oddest := 0
+	for _, part := range r.Parts {
+		if part.Exprs == nil {
+			continue
+		}
+		if _, date := part.Exprs[0].(*lang.DateOf); !date {
+			oddest = max(oddest, part.Exprs[0].Cost())
+		}
+	}
+	return oddest
+}
+
 // constant says whether the reading looks at nothing.
 func (r *Reading) constant() bool {
 	for _, part := range r.Parts {

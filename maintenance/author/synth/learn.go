@@ -23,6 +23,10 @@ const (
 	maxShown        = 40
 	maxDepth        = 2
 	maxAgain        = 5
+	odd             = 400 // the cost of a piece that wants more examples foretold
+	oddForetold     = 3
+	unusual         = 250 // the same, for leaves of the fewest examples
+	unusualSupport  = 3
 	minSame         = 4 // examples of one and the same output
 )
 
@@ -35,6 +39,7 @@ var (
 	errNothing    = errors.New("no program of the language gives all the outputs")
 	errConstant   = errors.New("every output is the same: a rule that gives a constant needs explicit permission")
 	errUnforetold = errors.New("every example was needed to choose the program, so none confirms it: certify more")
+	errOdd        = errors.New("only an odd program gives the outputs, and too few examples confirm it: certify more")
 	errBudget     = errors.New("the search used up its steps")
 )
 
@@ -111,7 +116,19 @@ func (l *learner) leaf(items []item) (*Leaf, error) {
 	if leaf.Foretold < 1 {
 		return nil, errUnforetold
 	}
+	if leaf.odd() {
+		return nil, errOdd
+	}
 	return leaf, nil
+}
+
+// odd says whether the leaf has foretold too little for what its dearest piece
+// costs.
+func (l *Leaf) odd() bool {
+	return slices.ContainsFunc(l.Elements, func(e Element) bool {
+		oddest := e.Readings[0].oddest()
+		return oddest >= odd && l.Foretold < oddForetold || oddest >= unusual && l.Support <= unusualSupport
+	})
 }
 
 func samplesOf(items []item, element int) []sample {

@@ -42,7 +42,7 @@ func TestLearn(t *testing.T) {
 		{"first characters", "quartz", "s qua", pairs("granite", "gra", "basalt", "bas", "tuff", "tuf", "marble", "mar", "obsidian", "obs")},
 		{"case", "MR. OX", "s Mr. Ox", pairs("ANN LEE", "Ann Lee", "BO", "Bo", "CY. DI", "Cy. Di", "ED FOX", "Ed Fox")},
 		{"initials", "Gus Hall", "s G.H.", pairs("Ann Lee", "A.L.", "Bo Cy", "B.C.", "Di Ed Fay", "D.E.F.", "Kim Li", "K.L.")},
-		{"branch", "no mark here", "s none", pairs("a [x]", "x", "b [yy]", "yy", "c", "none", "d e", "none", "f [zed] g", "zed", "h", "none", "i j k", "none")},
+		{"branch", "no mark here", "s none", pairs("a [x]", "x", "b [yy]", "yy", "c", "none", "d e", "none", "f [zed] g", "zed", "h", "none", "i j k", "none", "l [mn]", "mn")},
 		{"empty", "", "s ", pairs("a1", "1", "", "", "bb22", "22", "c333", "333", "ddd4", "4")},
 		{"clock", "14:20", "s 2:00 PM", pairs("9:44", "9:30 AM", "16:15", "4:00 PM", "23:48", "11:30 PM", "7:00", "7:00 AM", "10:31", "10:30 AM", "0:29", "12:00 AM")},
 	} {
