@@ -48,6 +48,8 @@ func numberSamplers() (list []Expr) {
 	for _, do := range []Arithmetic{{}, {Power: 3}, {Power: -2}, {Power: 9}, {Mode: Floor, Unit: Decimal{25, 2}}, {Mode: Ceil, Unit: Decimal{5, 0}, Steps: 1, Plus: -1},
 		{Mode: Half, Unit: Decimal{1, 1}}, {Mode: Even, Unit: Decimal{2, 0}}, {Mode: Trunc, Unit: Decimal{10, 0}, Steps: -1}, {Mode: Floor, Unit: Decimal{10, 0}, Before: 1, Plus: 9}} {
 		for _, f := range []NumberFormat{{Places: -1}, {Places: 2, Group: ","}, {Places: 0, Width: 5}, {Places: 1, Group: ".", Comma: true}, {Places: -1, Group: ",", Lakh: true, Plain: true}} {
+			f := f
+			f.Kept = f.Places < 0 && do.Power != 0 && f.Group == ""
 			list = append(list, &NumberOf{Class: Number, Nth: 1, Do: do, Format: f}, &NumberOf{Class: Digits, Nth: -1, Do: do, Format: f})
 		}
 	}

@@ -142,6 +142,7 @@ type NumberFormat struct {
 	Lakh   bool
 	Comma  bool
 	Plain  bool // no sign, where the sign is written elsewhere
+	Kept   bool // Places is as many as keep the token's last digit, a zero too
 }
 
 // Write returns the number as text; it is rounded half away from zero.
@@ -219,7 +220,25 @@ func (e *NumberOf) Eval(row Row) (string, bool) {
 	if d, ok = e.Do.Apply(d); !ok {
 		return "", false
 	}
-	return e.Format.Write(d), true
+	return e.Written(row, d), true
+}
+
+// Written returns d, which came of the row's number, as text.
+func (e *NumberOf) Written(row Row, d Decimal) string {
+	f := e.Format
+	if f.Kept {
+		span, _ := nth(row[e.Column].Tokens(e.Class), e.Nth)
+		f.Places = keptPlaces(row[e.Column].S[span.From:span.To], e.Do.Power)
+	}
+	return f.Write(d)
+}
+
+// keptPlaces returns how many decimals keep the last digit of a number's text
+// when the point is moved.
+func keptPlaces(token string, power int) int {
+	_, fraction, _ := strings.Cut(token, ".")
+	digits := len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
+	return min(max(digits-power, 0), maxPlaces)
 }
 
 // Star is write(…, number(token(…))).
@@ -240,6 +259,9 @@ func (e *NumberOf) Star() string {
 			inner += fmt.Sprintf(", plus = %d", e.Do.Plus)
 		}
 		inner += ")"
+	}
+	if e.Format.Kept {
+		inner += fmt.Sprintf(", places = kept_places(token(c[%d], %s, %d), %d)", e.Column, e.Class, e.Nth, e.Do.Power)
 	}
 	return "write(" + inner + e.Format.star() + ")"
 }

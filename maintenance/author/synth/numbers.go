@@ -160,6 +160,10 @@ func (s *space) number(source *lang.NumberOf, read []lang.Decimal, price int) {
 			list = s.write(results)
 			known[key] = list
 		}
+		if op.do.Power != 0 {
+			s.try(&lang.NumberOf{Column: source.Column, Class: source.Class, Nth: source.Nth,
+				Do: op.do, Format: lang.NumberFormat{Places: -1, Kept: true}, Price: price + op.price + 20})
+		}
 		for _, w := range list {
 			s.budget.spend(4)
 			s.add(&lang.NumberOf{Column: source.Column, Class: source.Class, Nth: source.Nth,
