@@ -1,6 +1,7 @@
 package form
 
 import (
+	"slices"
 	"testing"
 
 	"signalbox/rule"
@@ -81,5 +82,75 @@ func TestBuild(t *testing.T) {
 	}
 	if got := node.Scalars(); len(got) != 1 || got[0] != 1 {
 		t.Error(got)
+	}
+}
+
+func TestLeaves(t *testing.T) {
+	node, _, err := Split(`{"name":"x","tags":["a",{"n":1}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, leaf := range node.Leaves("x") {
+		got = append(got, leaf.Name+" "+leaf.Column())
+	}
+	want := []string{`name x["name"]`, `tags.1 x["tags"][0]`, `tags.2.n str(x["tags"][1]["n"])`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestNullableLeaf(t *testing.T) {
+	text, _, _ := Split(`["a"]`)
+	null, _, _ := Split(`[null]`)
+	merged, _ := Merge(null, text)
+	if got := merged.Leaves("x")[0].Column(); got != `x[0] or ""` {
+		t.Error(got)
+	}
+	if columns, ok := merged.Columns(`[null]`); !ok || columns[0] != "" {
+		t.Errorf("%q %v", columns, ok)
+	}
+}
+
+// Checks are conditions in an order in which none looks at what isn't there.
+func TestChecks(t *testing.T) {
+	for value, want := range map[rule.Value][]string{
+		`"a"`:      {`type(x) == "string"`},
+		`["a",2]`:  {`type(x) == "list"`, `len(x) == 2`, `type(x[0]) == "string"`, `type(x[1]) == "int"`},
+		`{"k":[]}`: {`type(x) == "dict"`, `sorted(x) == ["k"]`, `type(x["k"]) == "list"`, `len(x["k"]) == 0`},
+		`[null]`:   {`type(x) == "list"`, `len(x) == 1`, `x[0] == None`},
+	} {
+		node, _, err := Split(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := node.Checks("x"); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+	}
+}
+
+func TestSchemas(t *testing.T) {
+	for value, others := range map[rule.Value][2][]rule.Value{
+		`"a"`:               {{`"b"`, `""`}, {`1`, `null`, `["a"]`}},
+		`["a","b"]`:         {{`["x","y"]`}, {`["x"]`, `["x","y","z"]`, `[1,2]`}},
+		`{"a":"x","b":"y"}`: {{`{"a":"","b":"q"}`}, {`{"a":"x"}`, `{"a":"x","b":"y","c":"z"}`, `{"a":1,"b":"y"}`}},
+		`null`:              {{`null`}, {`"null"`}},
+	} {
+		node, _, err := Split(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := node.Schema()
+		for _, good := range others[0] {
+			if err := schema.Accepts(good); err != nil {
+				t.Errorf("the schema of %s refuses %s: %v", value, good, err)
+			}
+		}
+		for _, bad := range others[1] {
+			if schema.Accepts(bad) == nil {
+				t.Errorf("the schema of %s takes %s", value, bad)
+			}
+		}
 	}
 }
