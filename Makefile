@@ -6,7 +6,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 KERNEL := containers/packed/kernel
 FUZZTIME ?= 3s
 
-.PHONY: help demo test build kernel setup lint fuzz crash bench seccomp clean
+.PHONY: help demo test build kernel setup lint fuzz crash bench bench-author clean
 
 help:
 	@echo 'make demo     the main job end to end, with the built-in author (under two minutes)'

@@ -31,7 +31,7 @@ func TestEndings(t *testing.T) {
 		{"processes", "fork 5", "fork 60", rule.FailureProcesses, "processes"},
 		{"threads", "threads 4", "threads 60", rule.FailureProcesses, "gave up"},
 		{"forbidden system call", "denied", "forbidden", rule.FailureSandbox, "forbidden"},
-		{"reply bytes", "flood 2097152", "flood 2097153", rule.FailureOutput, "limit 2097152"},
+		{"reply bytes", "flood 25165824", "flood 25165825", rule.FailureOutput, "limit 25165824"},
 		{"header bytes", "ok", "line 100", rule.FailureOutput, "header"},
 		{"standard error", "stderr 900", "stderr 1100", rule.FailureOutput, "standard error"},
 		{"exit", "ok", "exit 0", rule.FailureCrash, "code 0"},
